@@ -1,0 +1,42 @@
+package invariant
+
+// Canary is a historical bug that a build with the canary tag can put back by name. Each is one
+// guarded line in the code. In a production build On is constant false and nothing can be set.
+type Canary uint8
+
+const (
+	CanarySkipDirSync           Canary = iota // 46
+	CanaryRecoveryPointEarly                  // 48
+	CanaryAppendAfterFailedSync               // 50
+	CanaryShortWriteAsSuccess                 // 51
+	CanaryEndAfterIndex                       // 53
+	CanaryAckBeforeSync                       // 57
+	CanaryProducerBeforeWrite                 // 61
+	CanaryDuplicateAckedEarly                 // 65
+	CanarySequenceWrap                        // 67
+	CanaryWriteAfterTruncate                  // law of effects
+	canaryCount
+)
+
+// CanaryInfo describes a canary: the number and name by which it is chosen, and its source.
+type CanaryInfo struct {
+	ID     string
+	Name   string
+	Source string
+}
+
+var canaryInfos = [canaryCount]CanaryInfo{
+	CanarySkipDirSync:           {"46", "skip-directory-sync", "KAFKA-3968, etcd #6368"},
+	CanaryRecoveryPointEarly:    {"48", "recovery-point-before-sync", "KAFKA-10101"},
+	CanaryAppendAfterFailedSync: {"50", "append-after-failed-sync", "KAFKA-10778, fsyncgate"},
+	CanaryShortWriteAsSuccess:   {"51", "short-write-as-success", "KAFKA-17181"},
+	CanaryEndAfterIndex:         {"53", "log-end-moves-after-index-write", "KAFKA-7866"},
+	CanaryAckBeforeSync:         {"57", "acknowledge-before-sync", "NATS #7564"},
+	CanaryProducerBeforeWrite:   {"61", "producer-state-before-write", "KAFKA-6683"},
+	CanaryDuplicateAckedEarly:   {"65", "duplicate-acknowledged-early", "own"},
+	CanarySequenceWrap:          {"67", "sequence-does-not-wrap", "KAFKA-7692"},
+	CanaryWriteAfterTruncate:    {"W1", "write-lands-after-truncate", "law of effects"},
+}
+
+// Canaries lists all canaries in the order of their constants.
+func Canaries() []CanaryInfo { return canaryInfos[:] }

@@ -1,0 +1,81 @@
+package invariant
+
+import "sync/atomic"
+
+// Mark is a coverage mark: a rare path that a campaign must have reached. Add a constant and its
+// text; the text is the name that reports print.
+type Mark uint8
+
+const (
+	MarkSegmentRoll Mark = iota
+	MarkTornTailCut
+	MarkRecoveryInterrupted
+	MarkRecoveryFromSnapshot
+	MarkCleanStart
+	MarkLogFenced
+	MarkLogReopened
+	MarkDuplicateBatch
+	MarkDuplicatePending
+	MarkSequenceGap
+	MarkFetchParked
+	MarkFetchLocated
+	MarkFetchFirstBatchOversized
+	MarkSessionIncremental
+	MarkSessionEvicted
+	MarkProduceParked
+	MarkTopicDeleted
+	MarkRaftSnapshot
+	markCount
+)
+
+var markNames = [markCount]string{
+	MarkSegmentRoll:              "a segment is rolled",
+	MarkTornTailCut:              "recovery cuts a torn tail",
+	MarkRecoveryInterrupted:      "recovery starts over an interrupted recovery",
+	MarkRecoveryFromSnapshot:     "recovery loads a producer snapshot",
+	MarkCleanStart:               "a log opens after a clean stop",
+	MarkLogFenced:                "a log is fenced after a failed write or sync",
+	MarkLogReopened:              "a fenced log is recovered and serves again",
+	MarkDuplicateBatch:           "a duplicate batch is answered with its first offset",
+	MarkDuplicatePending:         "a duplicate arrives while its original is being written",
+	MarkSequenceGap:              "an out-of-order sequence is refused",
+	MarkFetchParked:              "a fetch waits for data",
+	MarkFetchLocated:             "a fetch position is looked up in an index",
+	MarkFetchFirstBatchOversized: "a fetch returns one batch larger than its limit",
+	MarkSessionIncremental:       "an incremental fetch session leaves a partition out",
+	MarkSessionEvicted:           "a fetch session is evicted",
+	MarkProduceParked:            "a produce waits for the high watermark",
+	MarkTopicDeleted:             "a topic with data is deleted",
+	MarkRaftSnapshot:             "a metadata snapshot replaces log entries",
+}
+
+var markHits [markCount]atomic.Uint64
+
+// Sometimes counts one hit of the mark when cond holds.
+func Sometimes(cond bool, m Mark) {
+	if cond {
+		markHits[m].Add(1)
+	}
+}
+
+// MarkHits is the count of one mark in this process.
+type MarkHits struct {
+	Name string
+	Hits uint64
+}
+
+// Marks returns the counts of all marks since the process started or ResetMarks was called.
+func Marks() []MarkHits {
+	out := make([]MarkHits, markCount)
+	for i := range out {
+		out[i] = MarkHits{markNames[i], markHits[i].Load()}
+	}
+	return out
+}
+
+// ResetMarks sets every count to zero.
+func ResetMarks() {
+	for i := range markHits {
+		markHits[i].Store(0)
+	}
+}
