@@ -1,0 +1,76 @@
+package broker
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"stet/core/env"
+	"stet/core/kafka"
+	"stet/core/partition"
+)
+
+// LinkListener is the value of ConnInfo.Listener by which the node marks the connection to the
+// active controller. The broker has at most one link at a time: when it closes, the node opens
+// the next one, under a new ConnID, and reports it with EventConnOpened.
+const LinkListener = "\x00controller-link"
+
+// Listener is an address that clients are told.
+type Listener struct {
+	Name string // for example PLAINTEXT; a request's ConnInfo.Listener chooses by it
+	Host string
+	Port int32
+}
+
+// Config is what a broker is started with. It is immutable; EventConfig replaces it as a whole.
+// NodeID, Directories and ClusterID may not change while the process lives.
+type Config struct {
+	NodeID      kafka.BrokerID
+	Rack        string // empty: none
+	ClusterID   string // expected cluster; empty: take what the directory or the controller says
+	Directories int    // number of data directories; DirID 0 .. Directories-1
+	Listeners   []Listener
+
+	// Topic holds the values of topic configurations where neither the topic nor the cluster
+	// sets one.
+	Topic partition.Config
+
+	AutoCreateTopics         bool
+	NumPartitions            int32 // of automatically created topics and when a request says -1
+	DefaultReplicationFactor int16 // likewise
+
+	RecoveryJobs       int           // recoveries at once, at least 1
+	CheckpointInterval time.Duration // of the offset checkpoints of a directory
+	HeartbeatInterval  time.Duration // to the controller
+	RequestTimeout     time.Duration // of requests to the controller
+	FetchSessionSlots  int           // most fetch sessions kept (KIP-227)
+	FetchMaxBytes      int32         // upper bound of a fetch response, whatever the client says
+	ProducerExpiration time.Duration // idle producer state is forgotten after this
+}
+
+// DefaultConfig returns Kafka 4.4's defaults for one node with one data directory.
+func DefaultConfig() Config {
+	return Config{
+		Directories:              1,
+		Topic:                    partition.DefaultConfig(),
+		AutoCreateTopics:         true,
+		NumPartitions:            1,
+		DefaultReplicationFactor: 1,
+		RecoveryJobs:             2,
+		CheckpointInterval:       time.Minute,
+		HeartbeatInterval:        2 * time.Second,
+		RequestTimeout:           30 * time.Second,
+		FetchSessionSlots:        1000,
+		FetchMaxBytes:            55 << 20,
+		ProducerExpiration:       24 * time.Hour,
+	}
+}
+
+// Shutdown is the Res of an EventConfig that asks for a clean stop. The broker refuses new work,
+// closes its logs, writes checkpoints and the clean-start marker, and then reports Stopped. The
+// node keeps performing effects and calling Turn until then, or gives up: an interrupted stop is
+// as safe as a kill.
+type Shutdown struct{}
+
+// Streams gives the broker its sources of randomness, one for each use. It is called once for
+// each use, from New.
+type Streams func(env.Use) *rand.Rand
