@@ -1,0 +1,70 @@
+package wire
+
+import "stet/core/kafka"
+
+// ProduceResponse is an answer to Produce v3-13, built topic by topic: AddTopic, then AddPartition
+// for each of its partitions. Reset makes it ready for the next; the zero value is ready too.
+type ProduceResponse struct {
+	ThrottleMs int32
+	// Endpoints are of the leaders that partitions name; v10+.
+	Endpoints []Endpoint
+	// Partitions are those of all topics, in order. Change them, but add with AddPartition.
+	Partitions []ProducedPartition
+
+	topics []responseTopic
+}
+
+// ProducedPartition is the outcome for one partition.
+type ProducedPartition struct {
+	Index          kafka.PartitionID
+	Error          kafka.ErrorCode
+	BaseOffset     kafka.Offset
+	AppendTimeMs   int64         // -1 unless the topic has LogAppendTime
+	LogStartOffset kafka.Offset  // v5+
+	RecordErrors   []RecordError // v8+, KIP-467
+	ErrorMessage   string        // v8+; "" is null on the wire
+	CurrentLeader  Leader        // v10+
+}
+
+// RecordError names a record that made its batch be refused.
+type RecordError struct {
+	BatchIndex int32  // index of the record in its batch
+	Message    string // "" is null on the wire
+}
+
+// responseTopic is a topic of a response, of which the partitions lie in one flat slice.
+type responseTopic struct {
+	name       string
+	id         kafka.TopicID
+	partitions int // how many
+}
+
+// Reset empties r and keeps its memory.
+func (r *ProduceResponse) Reset() {
+	clear(r.Endpoints)
+	clear(r.Partitions)
+	clear(r.topics)
+	r.ThrottleMs = 0
+	r.Endpoints, r.Partitions, r.topics = r.Endpoints[:0], r.Partitions[:0], r.topics[:0]
+}
+
+// AddTopic starts a topic. Versions up to 12 write the name, later ones the id.
+func (r *ProduceResponse) AddTopic(name string, id kafka.TopicID) {
+	r.topics = append(r.topics, responseTopic{name: name, id: id})
+}
+
+// AddPartition adds a partition to the last topic, with everything but the index at its default.
+// The pointer is good until the next AddPartition.
+func (r *ProduceResponse) AddPartition(index kafka.PartitionID) *ProducedPartition {
+	r.topics[len(r.topics)-1].partitions++
+	r.Partitions = append(r.Partitions, ProducedPartition{
+		Index: index, BaseOffset: kafka.NoOffset, AppendTimeMs: kafka.NoTimestamp,
+		LogStartOffset: kafka.NoOffset, CurrentLeader: NoLeader(),
+	})
+	return &r.Partitions[len(r.Partitions)-1]
+}
+
+// AppendTo appends the response, header included and length prefix not.
+func (r *ProduceResponse) AppendTo(dst []byte, version int16, correlation int32) []byte {
+	panic("not yet")
+}

@@ -1,0 +1,111 @@
+package wire
+
+import "slices"
+
+// The API keys that Stet knows.
+const (
+	KeyProduce             int16 = 0
+	KeyFetch               int16 = 1
+	KeyListOffsets         int16 = 2
+	KeyMetadata            int16 = 3
+	KeyApiVersions         int16 = 18
+	KeyCreateTopics        int16 = 19
+	KeyDeleteTopics        int16 = 20
+	KeyInitProducerID      int16 = 22
+	KeyBrokerRegistration  int16 = 62
+	KeyBrokerHeartbeat     int16 = 63
+	KeyAllocateProducerIDs int16 = 67
+
+	// KeyMetadataFetch is Stet's own: a broker reads the metadata log from a controller.
+	KeyMetadataFetch int16 = 30001
+)
+
+// Listener names the two sets of keys: what clients and brokers may ask a broker, and what brokers
+// may ask a controller.
+type Listener uint8
+
+const (
+	BrokerListener Listener = iota
+	ControllerListener
+)
+
+// neverFlexible is the FlexibleFrom of a key without flexible versions.
+const neverFlexible int16 = 1<<15 - 1
+
+// KeyVersions says which versions of a key are spoken. All bounds are inclusive.
+type KeyVersions struct {
+	Key  int16
+	Name string // Kafka's
+	// Min and Max bound what is accepted.
+	Min, Max int16
+	// AdvertisedMin is the Min that ApiVersions tells. It differs from Min for Produce alone:
+	// librdkafka turns features off unless versions 0 to 2 are advertised (KAFKA-18659).
+	AdvertisedMin int16
+	// FlexibleFrom is the first version with compact lengths and tagged fields (KIP-482).
+	FlexibleFrom int16
+}
+
+// Supports says whether requests of this version are accepted.
+func (v *KeyVersions) Supports(version int16) bool { return version >= v.Min && version <= v.Max }
+
+// Flexible says whether this version has compact lengths and tagged fields.
+func (v *KeyVersions) Flexible(version int16) bool { return version >= v.FlexibleFrom }
+
+// brokerVersions is sorted by key. To add a key, add it here and its schema in schemas.go.
+var brokerVersions = [...]KeyVersions{
+	{KeyProduce, "Produce", 3, 13, 0, 9},
+	{KeyFetch, "Fetch", 4, 18, 4, 12},
+	{KeyListOffsets, "ListOffsets", 1, 11, 1, 6},
+	{KeyMetadata, "Metadata", 0, 13, 0, 9},
+	{KeyApiVersions, "ApiVersions", 0, 5, 0, 3},
+	{KeyCreateTopics, "CreateTopics", 2, 7, 2, 5},
+	{KeyDeleteTopics, "DeleteTopics", 1, 6, 1, 4},
+	{KeyInitProducerID, "InitProducerId", 0, 5, 0, 2},
+}
+
+// controllerVersions is sorted by key.
+var controllerVersions = [...]KeyVersions{
+	{KeyCreateTopics, "CreateTopics", 2, 7, 2, 5},
+	{KeyDeleteTopics, "DeleteTopics", 1, 6, 1, 4},
+	{KeyBrokerRegistration, "BrokerRegistration", 0, 4, 0, 0},
+	{KeyBrokerHeartbeat, "BrokerHeartbeat", 0, 2, 0, 0},
+	{KeyAllocateProducerIDs, "AllocateProducerIds", 0, 0, 0, 0},
+	{KeyMetadataFetch, "MetadataFetch", 0, 0, 0, 0},
+}
+
+func versionsOf(l Listener) []KeyVersions {
+	if l == ControllerListener {
+		return controllerVersions[:]
+	}
+	return brokerVersions[:]
+}
+
+// Versions lists what the listener speaks, sorted by key. The caller may change the result.
+func Versions(l Listener) []KeyVersions { return slices.Clone(versionsOf(l)) }
+
+// Lookup finds a key of the listener.
+func Lookup(l Listener, key int16) (KeyVersions, bool) {
+	if v := lookup(l, key); v != nil {
+		return *v, true
+	}
+	return KeyVersions{}, false
+}
+
+// lookup finds a key of the listener, or nil. The result is not to be changed.
+func lookup(l Listener, key int16) *KeyVersions {
+	versions := versionsOf(l)
+	for i := range versions {
+		if versions[i].Key == key {
+			return &versions[i]
+		}
+	}
+	return nil
+}
+
+// lookupAny finds a key of either listener, or nil.
+func lookupAny(key int16) *KeyVersions {
+	if v := lookup(BrokerListener, key); v != nil {
+		return v
+	}
+	return lookup(ControllerListener, key)
+}
