@@ -45,13 +45,15 @@ type BufRef struct {
 
 // Patch is what the performer stamps into the header of a record batch before it writes it:
 // base offset and leader epoch always (they lie outside the CRC), and with LogAppendTime the
-// timestamp type and maximum timestamp, for which it combines a new CRC.
+// timestamp type and maximum timestamp, for which it combines a new CRC. With CreateTime it
+// corrects a maximum timestamp that the producer got wrong, as Kafka does.
 type Patch struct {
 	Stamp       bool // false: write the bytes as they are
 	AppendTime  bool // stamp MaxTimestamp as LogAppendTime
+	CreateTime  bool // stamp MaxTimestamp as CreateTime; not with AppendTime
 	LeaderEpoch int32
 	BaseOffset  int64
-	MaxStamp    int64 // milliseconds; with AppendTime
+	MaxStamp    int64 // milliseconds; with AppendTime or CreateTime
 }
 
 // ConnOpKind says what to do with a connection.

@@ -6,23 +6,23 @@ import "stet/core/kafka"
 type Problem uint8
 
 const (
-	NoProblem             Problem = iota
-	ProblemEmpty                  // no bytes at all
-	ProblemTooShort               // fewer bytes than a header, or than the header announces
-	ProblemLength                 // batchLength cannot be true
-	ProblemTrailing               // bytes, or another batch, after the first batch
-	ProblemMagic                  // not format version 2
-	ProblemCRC                    // the checksum does not match
-	ProblemCodec                  // the codec is not known
-	ProblemCompression            // the records do not decompress
-	ProblemTooLarge               // the records decompress to more than the limit
-	ProblemRecord                 // a record breaks the format, or bytes follow the last
-	ProblemNoRecords              // count or offset range is not positive
-	ProblemCount                  // count and lastOffsetDelta differ
-	ProblemInnerOffsets           // the records' offset deltas are not 0, 1, 2, ...
-	ProblemControl                // a control batch; only for clients
-	ProblemTimestampType          // LogAppendTime; only for clients
-	ProblemSequence               // a producer id without a sequence; only for clients
+	NoProblem            Problem = iota
+	ProblemEmpty                 // no bytes at all
+	ProblemTooShort              // fewer bytes than a header, or than the header announces
+	ProblemLength                // batchLength cannot be true
+	ProblemTrailing              // bytes, or another batch, after the first batch
+	ProblemMagic                 // not format version 2
+	ProblemCRC                   // the checksum does not match
+	ProblemCodec                 // the codec is not known
+	ProblemCompression           // the records do not decompress
+	ProblemTooLarge              // the records decompress to more than the limit
+	ProblemRecord                // a record breaks the format, or bytes follow the last
+	ProblemNoRecords             // count or offset range is not positive
+	ProblemCount                 // count and lastOffsetDelta differ
+	ProblemInnerOffsets          // the records' offset deltas are not 0, 1, 2, ...
+	ProblemControl               // a control batch; only for clients
+	ProblemTimestampType         // LogAppendTime; only for clients
+	ProblemSequence              // a producer id without a sequence; only for clients
 	problemCount
 )
 
