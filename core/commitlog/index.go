@@ -1,0 +1,6 @@
+package commitlog
+
+const (
+	indexEntrySize = 8
+	timeEntrySize  = 12
+)
