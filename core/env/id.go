@@ -1,5 +1,7 @@
 package env
 
+import "strings"
+
 // DirID is the index of a data directory in the node's configuration, from 0.
 type DirID uint8
 
@@ -8,6 +10,11 @@ type DirID uint8
 type Path struct {
 	Dir  DirID
 	Name string
+}
+
+// Parent returns the directory that p lies in; the data directory is its own parent.
+func (p Path) Parent() Path {
+	return Path{p.Dir, p.Name[:max(0, strings.LastIndexByte(p.Name, '/'))]}
 }
 
 // Owner is the index of the replica (or other component) inside a loop that an id belongs to, so

@@ -1,0 +1,59 @@
+package envtest
+
+import (
+	"slices"
+	"sync"
+
+	"stet/core/env"
+)
+
+// Script is a state machine for a loop under test: each turn it hands over the events that it was
+// given, and emits the effects that were asked for since.
+type Script struct {
+	mu      sync.Mutex
+	pending []*env.Effects
+	events  []env.Event
+	// Told, if set, is called after events have been taken in.
+	Told func()
+}
+
+// Ask queues effects for the next turn. The caller then makes the loop run one.
+func (s *Script) Ask(e *env.Effects) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pending = append(s.pending, e)
+}
+
+// Turn implements the loop's state machine.
+func (s *Script) Turn(_ env.Now, in []env.Event, out *env.Effects) {
+	s.mu.Lock()
+	for _, ev := range in {
+		if ev.Kind == env.EventTick && len(s.pending) > 0 {
+			continue // the turn that was made to run
+		}
+		if ev.Kind == env.EventRequest {
+			ev.Req = &env.Request{Correlation: ev.Req.Correlation} // the rest is gone after the turn
+		}
+		s.events = append(s.events, ev)
+	}
+	if len(s.pending) > 0 {
+		*out = *s.pending[0]
+		s.pending = s.pending[1:]
+	}
+	s.mu.Unlock()
+	if s.Told != nil {
+		s.Told()
+	}
+}
+
+// Take removes and returns the first event.
+func (s *Script) Take() (env.Event, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.events) == 0 {
+		return env.Event{}, false
+	}
+	ev := s.events[0]
+	s.events = slices.Delete(s.events, 0, 1)
+	return ev, true
+}
