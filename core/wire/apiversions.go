@@ -1,6 +1,13 @@
 package wire
 
-import "github.com/twmb/franz-go/pkg/kmsg"
+import (
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"stet/core/kafka"
+)
+
+// maxApiVersions is the highest version of ApiVersions, on both listeners.
+const maxApiVersions int16 = 5
 
 // UnsupportedApiVersions is the body of an ApiVersions request of a version that is not spoken.
 // It is answered with AppendUnsupportedApiVersions, so that the client can come down.
@@ -8,11 +15,43 @@ type UnsupportedApiVersions struct{}
 
 // AppendUnsupportedApiVersions appends the answer to UnsupportedApiVersions: version 0 with error
 // 35 and the one entry {18, 0, 5}, as a live Kafka 4.4 gives it.
-func AppendUnsupportedApiVersions(dst []byte, correlation int32) []byte { panic("not yet") }
+func AppendUnsupportedApiVersions(dst []byte, correlation int32) []byte {
+	dst = appendResponseHeader(dst, KeyApiVersions, false, correlation)
+	dst = appendInt16(dst, int16(kafka.UnsupportedVersion))
+	dst = appendLength(dst, 1, false)
+	dst = appendInt16(dst, KeyApiVersions)
+	dst = appendInt16(dst, 0)
+	return appendInt16(dst, maxApiVersions)
+}
 
-// NewApiVersionsResponse lists the listener's keys. The caller adds features.
-func NewApiVersionsResponse(l Listener) *kmsg.ApiVersionsResponse { panic("not yet") }
+// NewApiVersionsResponse lists the listener's keys. The caller adds features; versions up to 3
+// must not list a supported feature whose minimum is 0, because old clients refuse it.
+func NewApiVersionsResponse(l Listener) *kmsg.ApiVersionsResponse {
+	response := kmsg.NewPtrApiVersionsResponse()
+	for _, v := range Versions(l) {
+		if v.Key >= KeyMetadataFetch {
+			continue // our own; a client would not know it
+		}
+		key := kmsg.NewApiVersionsResponseApiKey()
+		key.ApiKey, key.MinVersion, key.MaxVersion = v.Key, v.AdvertisedMin, v.Max
+		response.ApiKeys = append(response.ApiKeys, key)
+	}
+	return response
+}
 
 // ValidClientSoftware says whether Kafka accepts a client's software name or version (KIP-511):
 // letters, digits, dots and dashes, with a letter or digit at both ends.
-func ValidClientSoftware(s string) bool { panic("not yet") }
+func ValidClientSoftware(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		inner := (c == '.' || c == '-') && i > 0 && i < len(s)-1
+		if !inner && !alphanumeric(c) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func alphanumeric(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+}

@@ -1,7 +1,10 @@
 package wire
 
 import (
+	"github.com/twmb/franz-go/pkg/kmsg"
+
 	"stet/core/env"
+	"stet/core/invariant"
 	"stet/core/record"
 )
 
@@ -49,13 +52,116 @@ func NewDecoder(l Listener, limits Limits) *Decoder {
 // Decode reads a request frame, without its length prefix, into the fields Key, Version,
 // Correlation, ClientID and Body of into. Body is a *ProduceRequest or *FetchRequest, whose bytes
 // are views into the frame; or a kmsg request (or *MetadataFetchRequest), which owns its memory;
-// or *UnsupportedApiVersions, which must be answered. An error is an *Error; the connection can
+// or UnsupportedApiVersions, which must be answered. An error is an *Error; the connection can
 // not go on.
-func (d *Decoder) Decode(frame []byte, into *env.Request) error { panic("not yet") }
+func (d *Decoder) Decode(frame []byte, into *env.Request) error {
+	r := newReader(frame, 0, &d.limits)
+	h, err := readHeader(d.listener, &r)
+	if err != nil {
+		return err
+	}
+	if string(h.ClientID) != d.clientID {
+		d.clientID = string(h.ClientID)
+	}
+	into.Key, into.Version, into.Correlation = h.Key, h.Version, h.Correlation
+	into.ClientID, into.Body = d.clientID, nil
+	switch h.Key {
+	case KeyProduce:
+		into.Body = d.produce(&r, h.Version)
+	case KeyFetch:
+		into.Body = d.fetch(&r, h.Version)
+	case KeyApiVersions:
+		if h.Version < 0 || h.Version > maxApiVersions {
+			into.Body = UnsupportedApiVersions{}
+			return nil
+		}
+		fallthrough
+	default:
+		return readGeneric(&r, h.Key, h.Version, into)
+	}
+	if !r.ok() {
+		d.Recycle(into.Body)
+		into.Body = nil
+		return bodyError(&r, h.Key, h.Version)
+	}
+	return nil
+}
+
+func bodyError(r *reader, key, version int16) error {
+	return &Error{Kind: Malformed, Key: key, Version: version, At: r.where, What: r.fault}
+}
+
+// readGeneric lets kmsg read the body after a walker has bounded it.
+func readGeneric(r *reader, key, version int16, into *env.Request) error {
+	body := r.frame[r.at:]
+	known := scanBody(r, key, version)
+	invariant.Always(known, "a key of the version table has no walker")
+	if !r.ok() {
+		return bodyError(r, key, version)
+	}
+	request := newRequest(key)
+	request.SetVersion(version)
+	if err := request.ReadFrom(body); err != nil {
+		r.stop(err.Error())
+		return bodyError(r, key, version)
+	}
+	into.Body = request
+	return nil
+}
+
+// newRequest makes an empty request of a key of the version tables.
+func newRequest(key int16) kmsg.Request {
+	if key == KeyMetadataFetch {
+		return new(MetadataFetchRequest)
+	}
+	return kmsg.RequestForKey(key)
+}
+
+func (d *Decoder) produce(r *reader, version int16) *ProduceRequest {
+	q := new(ProduceRequest)
+	if n := len(d.produces); n > 0 {
+		q, d.produces = d.produces[n-1], d.produces[:n-1]
+	}
+	q.read(r, version)
+	if r.ok() {
+		q.examine(&d.scratch, d.limits.MaxDecompressedBytes)
+	}
+	return q
+}
+
+func (d *Decoder) fetch(r *reader, version int16) *FetchRequest {
+	q := new(FetchRequest)
+	if n := len(d.fetches); n > 0 {
+		q, d.fetches = d.fetches[n-1], d.fetches[:n-1]
+	}
+	q.reset()
+	q.read(r, version)
+	return q
+}
+
+// What a decoder keeps of what it is given back.
+const (
+	keptBodies     = 8
+	keptPartitions = 1024 // larger bodies are left to the collector
+)
 
 // Recycle takes back a body that Decode returned, for reuse. Nothing may refer to it or to its
 // parts any more. Bodies of other types, and nil, are left alone.
-func (d *Decoder) Recycle(body any) { panic("not yet") }
+func (d *Decoder) Recycle(body any) {
+	switch q := body.(type) {
+	case *ProduceRequest:
+		q.reset()
+		if len(d.produces) < keptBodies && cap(q.partitions)+cap(q.Topics) <= keptPartitions {
+			d.produces = append(d.produces, q)
+		}
+	case *FetchRequest:
+		q.reset()
+		kept := cap(q.partitions) + cap(q.Topics) + cap(q.forgotten) + cap(q.Forgotten)
+		if len(d.fetches) < keptBodies && kept <= keptPartitions {
+			d.fetches = append(d.fetches, q)
+		}
+	}
+}
 
 // NoResponse says whether the protocol has no answer to the request: Produce with acks=0.
 func NoResponse(r *env.Request) bool {

@@ -38,7 +38,7 @@ func (e *Error) Error() string {
 }
 
 func keyName(key int16) string {
-	if v := lookupAny(key); v != nil {
+	if v, ok := lookupAny(key); ok {
 		return v.Name
 	}
 	return fmt.Sprintf("key %d", key)

@@ -17,6 +17,10 @@ type FetchRequest struct {
 	Topics         []FetchTopic
 	Forgotten      []ForgottenTopic // v7+
 	RackID         []byte           // v11+; empty when not sent
+
+	// partitions and forgotten are where the Partitions of all topics lie.
+	partitions []FetchPartition
+	forgotten  []kafka.PartitionID
 }
 
 // FetchTopic is one topic of a FetchRequest.
@@ -48,4 +52,142 @@ type ForgottenTopic struct {
 	Name       []byte        // v7-12, otherwise nil
 	ID         kafka.TopicID // v13+, otherwise zero
 	Partitions []kafka.PartitionID
+}
+
+// What one element takes in memory, bytes; a test compares them with the types.
+const (
+	fetchTopicBytes     = 64
+	fetchPartitionBytes = 56
+	forgottenTopicBytes = 64
+)
+
+// reset empties q, sets the defaults of the schema and keeps the memory. The frame's bytes are let
+// go.
+func (q *FetchRequest) reset() {
+	clear(q.Topics)
+	clear(q.Forgotten)
+	*q = FetchRequest{
+		ReplicaID: kafka.NoBroker, ReplicaEpoch: -1, SessionEpoch: -1,
+		Topics: q.Topics[:0], Forgotten: q.Forgotten[:0],
+		partitions: q.partitions[:0], forgotten: q.forgotten[:0],
+	}
+}
+
+// read fills q, which is reset.
+func (q *FetchRequest) read(r *reader, version int16) {
+	flexible := version >= 12
+	if version <= 14 {
+		q.ReplicaID = kafka.BrokerID(r.int32())
+	}
+	q.MaxWaitMs = r.int32()
+	q.MinBytes = r.int32()
+	q.MaxBytes = r.int32()
+	q.IsolationLevel = r.int8()
+	if version >= 7 {
+		q.SessionID = r.int32()
+		q.SessionEpoch = r.int32()
+	}
+	for n := r.list(flexible, fetchTopicBytes); n > 0 && r.ok(); n-- {
+		q.readTopic(r, version, flexible)
+	}
+	if version >= 7 {
+		for n := r.list(flexible, forgottenTopicBytes); n > 0 && r.ok(); n-- {
+			q.readForgotten(r, version, flexible)
+		}
+	}
+	if version >= 11 {
+		q.RackID = r.text(flexible)
+	}
+	if flexible {
+		q.readTags(r, version)
+	}
+}
+
+// readTags reads the tagged fields of the request: the cluster id as tag 0, the replica's state as
+// tag 1. Others are passed over.
+func (q *FetchRequest) readTags(r *reader, version int16) {
+	for n := r.tagCount(); n > 0 && r.ok(); n-- {
+		tag, value := r.tag()
+		switch {
+		case tag == 0:
+			q.ClusterID = value.nullableText(true)
+		case tag == 1 && version >= 15:
+			q.ReplicaID = kafka.BrokerID(value.int32())
+			q.ReplicaEpoch = kafka.BrokerEpoch(value.int64())
+		}
+		r.adopt(&value)
+	}
+}
+
+func (q *FetchRequest) readTopic(r *reader, version int16, flexible bool) {
+	var t FetchTopic
+	if version >= 13 {
+		t.ID = r.uuid()
+	} else {
+		t.Name = r.text(flexible)
+	}
+	// See ProduceRequest.readTopic for why growing is safe.
+	start := len(q.partitions)
+	for n := r.list(flexible, fetchPartitionBytes); n > 0 && r.ok(); n-- {
+		q.partitions = append(q.partitions, readFetchPartition(r, version, flexible))
+	}
+	t.Partitions = q.partitions[start:len(q.partitions):len(q.partitions)]
+	r.skipTags(flexible)
+	q.Topics = append(q.Topics, t)
+}
+
+func readFetchPartition(r *reader, version int16, flexible bool) FetchPartition {
+	p := FetchPartition{
+		Index:              kafka.PartitionID(r.int32()),
+		CurrentLeaderEpoch: kafka.NoLeaderEpoch,
+		LastFetchedEpoch:   kafka.NoLeaderEpoch,
+		LogStartOffset:     kafka.NoOffset,
+		HighWatermark:      HighWatermarkUnsupported,
+	}
+	if version >= 9 {
+		p.CurrentLeaderEpoch = kafka.LeaderEpoch(r.int32())
+	}
+	p.FetchOffset = kafka.Offset(r.int64())
+	if version >= 12 {
+		p.LastFetchedEpoch = kafka.LeaderEpoch(r.int32())
+	}
+	if version >= 5 {
+		p.LogStartOffset = kafka.Offset(r.int64())
+	}
+	p.MaxBytes = r.int32()
+	if flexible {
+		p.readTags(r, version)
+	}
+	return p
+}
+
+// readTags reads the tagged fields of a partition: the directory as tag 0, the high watermark as
+// tag 1. Others are passed over.
+func (p *FetchPartition) readTags(r *reader, version int16) {
+	for n := r.tagCount(); n > 0 && r.ok(); n-- {
+		tag, value := r.tag()
+		switch {
+		case tag == 0 && version >= 17:
+			p.DirectoryID = value.uuid()
+		case tag == 1 && version >= 18:
+			p.HighWatermark = kafka.Offset(value.int64())
+		}
+		r.adopt(&value)
+	}
+}
+
+func (q *FetchRequest) readForgotten(r *reader, version int16, flexible bool) {
+	var t ForgottenTopic
+	if version >= 13 {
+		t.ID = r.uuid()
+	} else {
+		t.Name = r.text(flexible)
+	}
+	start := len(q.forgotten)
+	for n := r.list(flexible, 4); n > 0 && r.ok(); n-- {
+		q.forgotten = append(q.forgotten, kafka.PartitionID(r.int32()))
+	}
+	t.Partitions = q.forgotten[start:len(q.forgotten):len(q.forgotten)]
+	r.skipTags(flexible)
+	q.Forgotten = append(q.Forgotten, t)
 }

@@ -78,5 +78,94 @@ func (r *FetchResponse) AddPartition(index kafka.PartitionID) *FetchedPartition 
 // AppendTo appends the response, header included and length prefix not, without the records, and
 // sets RecordsAt of every partition.
 func (r *FetchResponse) AppendTo(dst []byte, version int16, correlation int32) []byte {
-	panic("not yet")
+	flexible, byID := version >= 12, version >= 13
+	start := len(dst)
+	dst = appendResponseHeader(dst, KeyFetch, flexible, correlation)
+	dst = appendInt32(dst, r.ThrottleMs)
+	if version >= 7 {
+		dst = appendInt16(dst, int16(r.Error))
+		dst = appendInt32(dst, r.SessionID)
+	}
+	dst = appendLength(dst, len(r.topics), flexible)
+	next := 0
+	for i := range r.topics {
+		t := &r.topics[i]
+		dst = appendTopic(dst, t, byID, flexible)
+		dst = appendLength(dst, t.partitions, flexible)
+		for range t.partitions {
+			dst = r.Partitions[next].appendTo(dst, version, start)
+			next++
+		}
+		if flexible {
+			dst = append(dst, 0)
+		}
+	}
+	switch {
+	case version >= 16:
+		return appendEndpointTags(dst, r.Endpoints)
+	case flexible:
+		return append(dst, 0)
+	}
+	return dst
+}
+
+// appendTo appends p and sets its RecordsAt, counted from start.
+func (p *FetchedPartition) appendTo(dst []byte, version int16, start int) []byte {
+	flexible := version >= 12
+	dst = appendInt32(dst, int32(p.Index))
+	dst = appendInt16(dst, int16(p.Error))
+	dst = appendInt64(dst, int64(p.HighWatermark))
+	dst = appendInt64(dst, int64(p.LastStableOffset))
+	if version >= 5 {
+		dst = appendInt64(dst, int64(p.LogStartOffset))
+	}
+	dst = appendAborted(dst, p.Aborted, flexible)
+	if version >= 11 {
+		dst = appendInt32(dst, int32(p.PreferredReplica))
+	}
+	// Empty records, not null: librdkafka and kafkajs do not expect null.
+	dst = appendLength(dst, int(p.RecordBytes), flexible)
+	p.RecordsAt = uint32(len(dst) - start)
+	if flexible {
+		dst = p.appendTags(dst)
+	}
+	return dst
+}
+
+func appendAborted(dst []byte, aborted []AbortedTransaction, flexible bool) []byte {
+	if aborted == nil {
+		return appendLength(dst, -1, flexible)
+	}
+	dst = appendLength(dst, len(aborted), flexible)
+	for i := range aborted {
+		dst = appendInt64(dst, int64(aborted[i].ProducerID))
+		dst = appendInt64(dst, int64(aborted[i].FirstOffset))
+		if flexible {
+			dst = append(dst, 0)
+		}
+	}
+	return dst
+}
+
+// appendTags appends the tagged fields: divergence as tag 0, the leader as tag 1.
+func (p *FetchedPartition) appendTags(dst []byte) []byte {
+	diverges := p.DivergingEpoch != DivergingEpoch{kafka.NoLeaderEpoch, kafka.NoOffset}
+	redirects := p.CurrentLeader != NoLeader()
+	if !diverges && !redirects {
+		return append(dst, 0)
+	}
+	dst = append(dst, 1)
+	if diverges && redirects {
+		dst[len(dst)-1] = 2
+	}
+	if diverges {
+		dst = appendTag(dst, 0, 13) // epoch int32, endOffset int64, tags
+		dst = appendInt32(dst, int32(p.DivergingEpoch.Epoch))
+		dst = appendInt64(dst, int64(p.DivergingEpoch.EndOffset))
+		dst = append(dst, 0)
+	}
+	if redirects {
+		dst = appendLeaderTag(dst, 1, p.CurrentLeader)
+	}
+	return dst
 }

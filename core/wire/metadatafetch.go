@@ -1,6 +1,10 @@
 package wire
 
-import "github.com/twmb/franz-go/pkg/kmsg"
+import (
+	"fmt"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
 
 // MetadataFetchRequest asks a controller for the committed metadata log from an index on. It is
 // Stet's own, in the style of Kafka's flexible versions, and a kmsg.Request.
@@ -40,6 +44,8 @@ type MetadataEntry struct {
 	Record []byte // after ReadFrom a view
 }
 
+const metadataEntryBytes = 40
+
 var (
 	_ kmsg.Request  = (*MetadataFetchRequest)(nil)
 	_ kmsg.Response = (*MetadataFetchResponse)(nil)
@@ -66,10 +72,32 @@ func (r *MetadataFetchRequest) ResponseKind() kmsg.Response {
 }
 
 // AppendTo implements kmsg.Request.
-func (r *MetadataFetchRequest) AppendTo(dst []byte) []byte { panic("not yet") }
+func (r *MetadataFetchRequest) AppendTo(dst []byte) []byte {
+	dst = appendInt32(dst, r.BrokerID)
+	dst = appendInt64(dst, r.FromIndex)
+	dst = appendInt32(dst, r.MaxBytes)
+	dst = appendInt32(dst, r.MaxWaitMs)
+	return append(dst, 0)
+}
 
 // ReadFrom implements kmsg.Request.
-func (r *MetadataFetchRequest) ReadFrom(src []byte) error { panic("not yet") }
+func (r *MetadataFetchRequest) ReadFrom(src []byte) error {
+	limits := DefaultLimits()
+	in := newReader(src, 0, &limits)
+	r.BrokerID = in.int32()
+	r.FromIndex = in.int64()
+	r.MaxBytes = in.int32()
+	r.MaxWaitMs = in.int32()
+	in.skipTags(true)
+	return metadataFetchError(&in)
+}
+
+func metadataFetchError(r *reader) error {
+	if r.ok() {
+		return nil
+	}
+	return fmt.Errorf("byte %d: %s", r.where, r.fault)
+}
 
 // Key implements kmsg.Response.
 func (*MetadataFetchResponse) Key() int16 { return KeyMetadataFetch }
@@ -92,7 +120,46 @@ func (r *MetadataFetchResponse) RequestKind() kmsg.Request {
 }
 
 // AppendTo implements kmsg.Response.
-func (r *MetadataFetchResponse) AppendTo(dst []byte) []byte { panic("not yet") }
+func (r *MetadataFetchResponse) AppendTo(dst []byte) []byte {
+	dst = appendInt16(dst, r.ErrorCode)
+	dst = appendInt32(dst, r.LeaderID)
+	dst = appendInt64(dst, r.CommittedIndex)
+	dst = appendInt64(dst, r.SnapshotIndex)
+	dst = appendInt32(dst, r.SnapshotEpoch)
+	if r.Snapshot == nil {
+		dst = appendLength(dst, -1, true)
+	} else {
+		dst = appendLength(dst, len(r.Snapshot), true)
+		dst = append(dst, r.Snapshot...)
+	}
+	dst = appendLength(dst, len(r.Entries), true)
+	for i := range r.Entries {
+		e := &r.Entries[i]
+		dst = appendInt64(dst, e.Index)
+		dst = appendInt32(dst, e.Epoch)
+		dst = appendLength(dst, len(e.Record), true)
+		dst = append(dst, e.Record...)
+		dst = append(dst, 0)
+	}
+	return append(dst, 0)
+}
 
 // ReadFrom implements kmsg.Response.
-func (r *MetadataFetchResponse) ReadFrom(src []byte) error { panic("not yet") }
+func (r *MetadataFetchResponse) ReadFrom(src []byte) error {
+	limits := DefaultLimits()
+	in := newReader(src, 0, &limits)
+	r.ErrorCode = in.int16()
+	r.LeaderID = in.int32()
+	r.CommittedIndex = in.int64()
+	r.SnapshotIndex = in.int64()
+	r.SnapshotEpoch = in.int32()
+	r.Snapshot = in.nullableBlob(true)
+	r.Entries = r.Entries[:0]
+	for n := in.list(true, metadataEntryBytes); n > 0 && in.ok(); n-- {
+		e := MetadataEntry{Index: in.int64(), Epoch: in.int32(), Record: in.blob(true)}
+		in.skipTags(true)
+		r.Entries = append(r.Entries, e)
+	}
+	in.skipTags(true)
+	return metadataFetchError(&in)
+}

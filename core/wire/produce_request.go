@@ -12,6 +12,9 @@ type ProduceRequest struct {
 	Acks            int16 // as sent; only -1, 0 and 1 are legal
 	TimeoutMs       int32
 	Topics          []ProduceTopic
+
+	// partitions is where the Partitions of all topics lie.
+	partitions []ProducePartition
 }
 
 // ProduceTopic is one topic of a ProduceRequest. A request may name a topic more than once.
@@ -26,4 +29,61 @@ type ProducePartition struct {
 	Index   kafka.PartitionID
 	Records []byte // should be one batch; nil when the client sent null
 	Facts   record.Facts
+}
+
+// What one element takes in memory, bytes; a test compares them with the types.
+const (
+	produceTopicBytes     = 64
+	producePartitionBytes = 224
+)
+
+// reset empties q and keeps its memory. The frame's bytes are let go.
+func (q *ProduceRequest) reset() {
+	clear(q.Topics)
+	clear(q.partitions)
+	*q = ProduceRequest{Topics: q.Topics[:0], partitions: q.partitions[:0]}
+}
+
+// read fills q, which is empty, but for the facts.
+func (q *ProduceRequest) read(r *reader, version int16) {
+	flexible := version >= 9
+	q.TransactionalID = r.nullableText(flexible)
+	q.Acks = r.int16()
+	q.TimeoutMs = r.int32()
+	for n := r.list(flexible, produceTopicBytes); n > 0 && r.ok(); n-- {
+		q.readTopic(r, version, flexible)
+	}
+	r.skipTags(flexible)
+}
+
+func (q *ProduceRequest) readTopic(r *reader, version int16, flexible bool) {
+	var t ProduceTopic
+	if version >= 13 {
+		t.ID = r.uuid()
+	} else {
+		t.Name = r.text(flexible)
+	}
+	// When the append grows partitions, earlier topics keep their part of the old array: it is
+	// complete, and nothing writes to it any more.
+	start := len(q.partitions)
+	for n := r.list(flexible, producePartitionBytes); n > 0 && r.ok(); n-- {
+		q.partitions = append(q.partitions, ProducePartition{
+			Index: kafka.PartitionID(r.int32()), Records: r.nullableBlob(flexible),
+		})
+		r.skipTags(flexible)
+	}
+	t.Partitions = q.partitions[start:len(q.partitions):len(q.partitions)]
+	r.skipTags(flexible)
+	q.Topics = append(q.Topics, t)
+}
+
+// examine fills in the facts of every batch.
+func (q *ProduceRequest) examine(s *record.Scratch, maxDecompressed int64) {
+	for i := range q.Topics {
+		partitions := q.Topics[i].Partitions
+		for j := range partitions {
+			p := &partitions[j]
+			p.Facts = s.Examine(p.Records, maxDecompressed)
+		}
+	}
 }

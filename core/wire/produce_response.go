@@ -66,5 +66,63 @@ func (r *ProduceResponse) AddPartition(index kafka.PartitionID) *ProducedPartiti
 
 // AppendTo appends the response, header included and length prefix not.
 func (r *ProduceResponse) AppendTo(dst []byte, version int16, correlation int32) []byte {
-	panic("not yet")
+	flexible, byID := version >= 9, version >= 13
+	dst = appendResponseHeader(dst, KeyProduce, flexible, correlation)
+	dst = appendLength(dst, len(r.topics), flexible)
+	next := 0
+	for i := range r.topics {
+		t := &r.topics[i]
+		dst = appendTopic(dst, t, byID, flexible)
+		dst = appendLength(dst, t.partitions, flexible)
+		for range t.partitions {
+			dst = r.Partitions[next].appendTo(dst, version)
+			next++
+		}
+		if flexible {
+			dst = append(dst, 0)
+		}
+	}
+	dst = appendInt32(dst, r.ThrottleMs)
+	switch {
+	case version >= 10:
+		return appendEndpointTags(dst, r.Endpoints)
+	case flexible:
+		return append(dst, 0)
+	}
+	return dst
+}
+
+func (p *ProducedPartition) appendTo(dst []byte, version int16) []byte {
+	flexible := version >= 9
+	dst = appendInt32(dst, int32(p.Index))
+	dst = appendInt16(dst, int16(p.Error))
+	dst = appendInt64(dst, int64(p.BaseOffset))
+	dst = appendInt64(dst, p.AppendTimeMs)
+	if version >= 5 {
+		dst = appendInt64(dst, int64(p.LogStartOffset))
+	}
+	if version >= 8 {
+		dst = appendRecordErrors(dst, p.RecordErrors, flexible)
+		dst = appendNullableText(dst, p.ErrorMessage, p.ErrorMessage == "", flexible)
+	}
+	switch {
+	case version >= 10 && p.CurrentLeader != NoLeader():
+		return appendLeaderTag(append(dst, 1), 0, p.CurrentLeader)
+	case flexible:
+		return append(dst, 0)
+	}
+	return dst
+}
+
+func appendRecordErrors(dst []byte, errors []RecordError, flexible bool) []byte {
+	dst = appendLength(dst, len(errors), flexible)
+	for i := range errors {
+		e := &errors[i]
+		dst = appendInt32(dst, e.BatchIndex)
+		dst = appendNullableText(dst, e.Message, e.Message == "", flexible)
+		if flexible {
+			dst = append(dst, 0)
+		}
+	}
+	return dst
 }

@@ -29,9 +29,6 @@ const (
 	ControllerListener
 )
 
-// neverFlexible is the FlexibleFrom of a key without flexible versions.
-const neverFlexible int16 = 1<<15 - 1
-
 // KeyVersions says which versions of a key are spoken. All bounds are inclusive.
 type KeyVersions struct {
 	Key  int16
@@ -51,7 +48,7 @@ func (v *KeyVersions) Supports(version int16) bool { return version >= v.Min && 
 // Flexible says whether this version has compact lengths and tagged fields.
 func (v *KeyVersions) Flexible(version int16) bool { return version >= v.FlexibleFrom }
 
-// brokerVersions is sorted by key. To add a key, add it here and its schema in schemas.go.
+// brokerVersions is sorted by key. To add a key, add it here and its walker in prescan.go.
 var brokerVersions = [...]KeyVersions{
 	{KeyProduce, "Produce", 3, 13, 0, 9},
 	{KeyFetch, "Fetch", 4, 18, 4, 12},
@@ -73,39 +70,44 @@ var controllerVersions = [...]KeyVersions{
 	{KeyMetadataFetch, "MetadataFetch", 0, 0, 0, 0},
 }
 
-func versionsOf(l Listener) []KeyVersions {
+// Versions lists what the listener speaks, sorted by key.
+func Versions(l Listener) []KeyVersions {
 	if l == ControllerListener {
-		return controllerVersions[:]
+		return slices.Clone(controllerVersions[:])
 	}
-	return brokerVersions[:]
+	return slices.Clone(brokerVersions[:])
 }
-
-// Versions lists what the listener speaks, sorted by key. The caller may change the result.
-func Versions(l Listener) []KeyVersions { return slices.Clone(versionsOf(l)) }
 
 // Lookup finds a key of the listener.
 func Lookup(l Listener, key int16) (KeyVersions, bool) {
-	if v := lookup(l, key); v != nil {
-		return *v, true
+	if l == ControllerListener {
+		return lookupController(key)
+	}
+	return lookupBroker(key)
+}
+
+func lookupBroker(key int16) (KeyVersions, bool) {
+	for i := range brokerVersions {
+		if brokerVersions[i].Key == key {
+			return brokerVersions[i], true
+		}
 	}
 	return KeyVersions{}, false
 }
 
-// lookup finds a key of the listener, or nil. The result is not to be changed.
-func lookup(l Listener, key int16) *KeyVersions {
-	versions := versionsOf(l)
-	for i := range versions {
-		if versions[i].Key == key {
-			return &versions[i]
+func lookupController(key int16) (KeyVersions, bool) {
+	for i := range controllerVersions {
+		if controllerVersions[i].Key == key {
+			return controllerVersions[i], true
 		}
 	}
-	return nil
+	return KeyVersions{}, false
 }
 
-// lookupAny finds a key of either listener, or nil.
-func lookupAny(key int16) *KeyVersions {
-	if v := lookup(BrokerListener, key); v != nil {
-		return v
+// lookupAny finds a key of either listener.
+func lookupAny(key int16) (KeyVersions, bool) {
+	if v, ok := lookupBroker(key); ok {
+		return v, true
 	}
-	return lookup(ControllerListener, key)
+	return lookupController(key)
 }
