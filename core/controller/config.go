@@ -1,0 +1,38 @@
+package controller
+
+import (
+	"time"
+
+	"stet/core/kafka"
+	"stet/core/quorum"
+)
+
+// Config is what a controller is started with. It is immutable.
+type Config struct {
+	NodeID    kafka.BrokerID // of this node, told as the leader
+	ClusterID string         // expected or chosen cluster id; empty: whatever there is, or a new one
+
+	// Defaults for topics whose creator says -1, the broker's for automatic creation too.
+	NumPartitions            int32
+	DefaultReplicationFactor int16
+
+	// SessionTimeout is how long after its last sign of life a broker's registration keeps another
+	// process with the same id out, while its connection stands.
+	SessionTimeout time.Duration
+
+	// RestartPause is the time from a failed write of the raft log to the next attempt to recover.
+	RestartPause time.Duration
+
+	Quorum quorum.Config
+}
+
+// DefaultConfig returns Kafka 4.4's defaults.
+func DefaultConfig() Config {
+	return Config{
+		NumPartitions:            1,
+		DefaultReplicationFactor: 1,
+		SessionTimeout:           9 * time.Second,
+		RestartPause:             time.Second,
+		Quorum:                   quorum.DefaultConfig(),
+	}
+}

@@ -1,0 +1,289 @@
+package metadata
+
+import (
+	"fmt"
+
+	"stet/core/kafka"
+)
+
+// The bytes of a record:
+//
+//	version  uint8   of the form of this kind, from 1
+//	kind     uint8   recordKind
+//	fields           as below; integers are varints, signed ones zigzag; strings, byte strings and
+//	                 lists start with their length or count as an unsigned varint
+//
+// An entry of the log is
+//
+//	version  uint8   of the form of entries, 1
+//	records          each a byte string, to the end of the entry
+//
+// and an entry without any bytes is raft's own and has no records. A reader refuses versions and
+// kinds that it does not know, and bytes behind the last field: it can not know what they ask for.
+const (
+	entryVersion  = 1
+	recordVersion = 1 // of every kind so far
+)
+
+// AppendEntry appends the bytes of an entry that consists of the records.
+func AppendEntry(dst []byte, records ...Record) []byte {
+	dst = append(dst, entryVersion)
+	for _, r := range records {
+		dst = appendSized(dst, r)
+	}
+	return dst
+}
+
+// DecodeEntry reads what AppendEntry wrote. The records share no memory with the entry.
+func DecodeEntry(entry []byte) ([]Record, error) {
+	if len(entry) == 0 {
+		return nil, nil
+	}
+	if entry[0] != entryVersion {
+		return nil, fmt.Errorf("entry of version %d; this software reads version %d", entry[0], entryVersion)
+	}
+	in := reader{rest: entry[1:]}
+	var records []Record
+	for len(in.rest) > 0 && !in.bad {
+		r, err := decodeRecord(in.bytes())
+		if in.bad {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("record %d: %w", len(records), err)
+		}
+		records = append(records, r)
+	}
+	if in.bad {
+		return nil, fmt.Errorf("record %d: the entry ends inside it", len(records))
+	}
+	return records, nil
+}
+
+// appendSized appends a record with its length in front.
+func appendSized(dst []byte, r Record) []byte {
+	// The length is nearly always below 128, one byte; the record moves when it is not.
+	start := len(dst)
+	dst = appendRecord(append(dst, 0), r)
+	n := len(dst) - start - 1
+	if n < 0x80 {
+		dst[start] = byte(n)
+		return dst
+	}
+	prefix := appendUint(nil, uint64(n))
+	dst = append(dst, prefix[1:]...)
+	copy(dst[start+len(prefix):], dst[start+1:])
+	copy(dst[start:], prefix)
+	return dst
+}
+
+func appendRecord(dst []byte, r Record) []byte {
+	dst = append(dst, recordVersion, byte(r.kind()))
+	switch r := r.(type) {
+	case *ClusterRecord:
+		dst = appendString(dst, r.ID)
+		dst = appendInt(dst, int64(r.Features.Level))
+	case *BrokerRecord:
+		dst = appendBroker(dst, &r.Broker)
+	case *BrokerFenceRecord:
+		dst = appendInt(dst, int64(r.ID))
+		dst = appendInt(dst, int64(r.Epoch))
+		dst = appendBool(dst, r.Fenced)
+	case *LeaderEpochsRecord:
+		dst = appendInt(dst, int64(r.Broker))
+	case *TopicRecord:
+		dst = append(dst, r.ID[:]...)
+		dst = appendString(dst, r.Name)
+		dst = appendConfigs(dst, r.Configs)
+	case *PartitionRecord:
+		dst = append(dst, r.TopicID[:]...)
+		dst = appendInt(dst, int64(r.ID))
+		dst = appendPartition(dst, &r.Partition)
+	case *TopicRemovalRecord:
+		dst = append(dst, r.ID[:]...)
+	case *ConfigRecord:
+		dst = append(dst, byte(r.Resource.Type))
+		dst = appendString(dst, r.Resource.Name)
+		dst = appendString(dst, r.Name)
+		dst = appendBool(dst, r.Deleted)
+		dst = appendString(dst, r.Value)
+	case *ProducerIDsRecord:
+		dst = appendInt(dst, int64(r.Next))
+		dst = appendInt(dst, int64(r.Broker))
+		dst = appendInt(dst, int64(r.BrokerEpoch))
+	case *positionRecord:
+		dst = appendInt(dst, int64(r.Index))
+	}
+	return dst
+}
+
+func appendBroker(dst []byte, b *Broker) []byte {
+	dst = appendInt(dst, int64(b.ID))
+	dst = appendInt(dst, int64(b.Epoch))
+	dst = append(dst, b.Incarnation[:]...)
+	dst = appendDirectories(dst, b.Directories)
+	dst = appendUint(dst, uint64(len(b.Endpoints)))
+	for _, e := range b.Endpoints {
+		dst = appendString(dst, e.Name)
+		dst = appendString(dst, e.Host)
+		dst = appendUint(dst, uint64(e.Port))
+		dst = appendInt(dst, int64(e.SecurityProtocol))
+	}
+	dst = appendString(dst, b.Rack)
+	dst = appendUint(dst, uint64(len(b.Features)))
+	for _, f := range b.Features {
+		dst = appendString(dst, f.Name)
+		dst = appendInt(dst, int64(f.Min))
+		dst = appendInt(dst, int64(f.Max))
+	}
+	return appendBool(dst, b.Fenced)
+}
+
+func appendPartition(dst []byte, p *Partition) []byte {
+	dst = appendBrokers(dst, p.Replicas)
+	dst = appendDirectories(dst, p.Directories)
+	dst = appendBrokers(dst, p.ISR)
+	dst = appendBrokers(dst, p.ELR)
+	dst = appendInt(dst, int64(p.Leader))
+	dst = appendInt(dst, int64(p.LeaderEpoch))
+	return appendInt(dst, int64(p.Epoch))
+}
+
+func appendBrokers(dst []byte, ids []kafka.BrokerID) []byte {
+	dst = appendUint(dst, uint64(len(ids)))
+	for _, id := range ids {
+		dst = appendInt(dst, int64(id))
+	}
+	return dst
+}
+
+func appendDirectories(dst []byte, ids []DirectoryID) []byte {
+	dst = appendUint(dst, uint64(len(ids)))
+	for _, id := range ids {
+		dst = append(dst, id[:]...)
+	}
+	return dst
+}
+
+func appendConfigs(dst []byte, configs []ConfigEntry) []byte {
+	dst = appendUint(dst, uint64(len(configs)))
+	for _, c := range configs {
+		dst = appendString(dst, c.Name)
+		dst = appendString(dst, c.Value)
+	}
+	return dst
+}
+
+func decodeRecord(b []byte) (Record, error) {
+	if len(b) < 2 {
+		return nil, fmt.Errorf("%d bytes are no record", len(b))
+	}
+	version, kind := b[0], recordKind(b[1])
+	if version != recordVersion {
+		return nil, fmt.Errorf("kind %d of version %d; this software reads version %d",
+			kind, version, recordVersion)
+	}
+	in := reader{rest: b[2:]}
+	r := in.record(kind)
+	switch {
+	case r == nil:
+		return nil, fmt.Errorf("unknown kind %d", kind)
+	case in.bad:
+		return nil, fmt.Errorf("kind %d: malformed field", kind)
+	case len(in.rest) > 0:
+		return nil, fmt.Errorf("kind %d: %d bytes behind the last field", kind, len(in.rest))
+	}
+	return r, nil
+}
+
+func (in *reader) record(kind recordKind) Record {
+	switch kind {
+	case kindCluster:
+		return &ClusterRecord{in.string(), Features{int16(in.int(16))}}
+	case kindBroker:
+		return &BrokerRecord{in.broker()}
+	case kindBrokerFence:
+		return &BrokerFenceRecord{in.brokerID(), kafka.BrokerEpoch(in.int(64)), in.bool()}
+	case kindLeaderEpochs:
+		return &LeaderEpochsRecord{in.brokerID()}
+	case kindTopic:
+		return &TopicRecord{kafka.TopicID(in.id()), in.string(), in.configs()}
+	case kindPartition:
+		return &PartitionRecord{
+			kafka.TopicID(in.id()), kafka.PartitionID(in.int(32)), in.partition(),
+		}
+	case kindTopicRemoval:
+		return &TopicRemovalRecord{kafka.TopicID(in.id())}
+	case kindConfig:
+		resource := Resource{ResourceType(in.byte()), in.string()}
+		r := &ConfigRecord{Resource: resource, Name: in.string(), Deleted: in.bool()}
+		r.Value = in.string()
+		return r
+	case kindProducerIDs:
+		return &ProducerIDsRecord{
+			kafka.ProducerID(in.int(64)), in.brokerID(), kafka.BrokerEpoch(in.int(64)),
+		}
+	case kindPosition:
+		return &positionRecord{Index(in.int(64))}
+	}
+	return nil
+}
+
+func (in *reader) broker() Broker {
+	b := Broker{ID: in.brokerID(), Epoch: kafka.BrokerEpoch(in.int(64)), Incarnation: in.id()}
+	b.Directories = in.directories()
+	for range in.count(4) {
+		e := Endpoint{Name: in.string(), Host: in.string()}
+		e.Port, e.SecurityProtocol = uint16(in.uint(16)), int16(in.int(16))
+		b.Endpoints = append(b.Endpoints, e)
+	}
+	b.Rack = in.string()
+	for range in.count(3) {
+		f := BrokerFeature{Name: in.string(), Min: int16(in.int(16)), Max: int16(in.int(16))}
+		b.Features = append(b.Features, f)
+	}
+	b.Fenced = in.bool()
+	return b
+}
+
+func (in *reader) partition() Partition {
+	return Partition{
+		Replicas: in.brokers(), Directories: in.directories(), ISR: in.brokers(), ELR: in.brokers(),
+		Leader: in.brokerID(), LeaderEpoch: kafka.LeaderEpoch(in.int(32)),
+		Epoch: kafka.PartitionEpoch(in.int(32)),
+	}
+}
+
+func (in *reader) brokerID() kafka.BrokerID { return kafka.BrokerID(in.int(32)) }
+
+func (in *reader) brokers() []kafka.BrokerID {
+	n := in.count(1)
+	if n == 0 {
+		return nil
+	}
+	ids := make([]kafka.BrokerID, n)
+	for i := range ids {
+		ids[i] = in.brokerID()
+	}
+	return ids
+}
+
+func (in *reader) directories() []DirectoryID {
+	n := in.count(16)
+	if n == 0 {
+		return nil
+	}
+	ids := make([]DirectoryID, n)
+	for i := range ids {
+		ids[i] = in.id()
+	}
+	return ids
+}
+
+func (in *reader) configs() []ConfigEntry {
+	var configs []ConfigEntry
+	for range in.count(2) {
+		configs = append(configs, ConfigEntry{in.string(), in.string()})
+	}
+	return configs
+}

@@ -1,0 +1,24 @@
+package quorum
+
+import "stet/core/env"
+
+// Config is immutable.
+type Config struct {
+	Dir env.DirID // the data directory that holds the raft directory
+
+	// A snapshot is due when the log since the last one has this many entries or bytes.
+	SnapshotEntries int
+	SnapshotBytes   int64
+
+	// MaxUncommittedBytes bounds what is proposed and not yet committed; beyond it proposals are
+	// refused.
+	MaxUncommittedBytes uint64
+}
+
+// DefaultConfig suits a server.
+func DefaultConfig() Config {
+	return Config{SnapshotEntries: 20_000, SnapshotBytes: 16 << 20, MaxUncommittedBytes: 64 << 20}
+}
+
+// Directory is where the files lie, below the data directory.
+const Directory = "stet/raft"
