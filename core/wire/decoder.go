@@ -42,6 +42,7 @@ type Decoder struct {
 	clientID string // of the last request
 	produces []*ProduceRequest
 	fetches  []*FetchRequest
+	kept     int // array elements in produces and fetches
 }
 
 // NewDecoder makes a decoder. It is small until it has decoded.
@@ -118,9 +119,12 @@ func newRequest(key int16) kmsg.Request {
 }
 
 func (d *Decoder) produce(r *reader, version int16) *ProduceRequest {
-	q := new(ProduceRequest)
+	var q *ProduceRequest
 	if n := len(d.produces); n > 0 {
 		q, d.produces = d.produces[n-1], d.produces[:n-1]
+		d.kept -= q.capacity()
+	} else {
+		q = new(ProduceRequest)
 	}
 	q.read(r, version)
 	if r.ok() {
@@ -130,19 +134,22 @@ func (d *Decoder) produce(r *reader, version int16) *ProduceRequest {
 }
 
 func (d *Decoder) fetch(r *reader, version int16) *FetchRequest {
-	q := new(FetchRequest)
+	var q *FetchRequest
 	if n := len(d.fetches); n > 0 {
 		q, d.fetches = d.fetches[n-1], d.fetches[:n-1]
+		d.kept -= q.capacity()
+	} else {
+		q = new(FetchRequest)
+		q.reset()
 	}
-	q.reset()
 	q.read(r, version)
 	return q
 }
 
-// What a decoder keeps of what it is given back.
+// What a decoder keeps of what it is given back; the rest is left to the collector.
 const (
-	keptBodies     = 8
-	keptPartitions = 1024 // larger bodies are left to the collector
+	keptBodies   = 8    // of a kind
+	keptElements = 4096 // of the arrays of all kept bodies
 )
 
 // Recycle takes back a body that Decode returned, for reuse. Nothing may refer to it or to its
@@ -150,15 +157,14 @@ const (
 func (d *Decoder) Recycle(body any) {
 	switch q := body.(type) {
 	case *ProduceRequest:
-		q.reset()
-		if len(d.produces) < keptBodies && cap(q.partitions)+cap(q.Topics) <= keptPartitions {
-			d.produces = append(d.produces, q)
+		if n := q.capacity(); len(d.produces) < keptBodies && d.kept+n <= keptElements {
+			q.reset()
+			d.produces, d.kept = append(d.produces, q), d.kept+n
 		}
 	case *FetchRequest:
-		q.reset()
-		kept := cap(q.partitions) + cap(q.Topics) + cap(q.forgotten) + cap(q.Forgotten)
-		if len(d.fetches) < keptBodies && kept <= keptPartitions {
-			d.fetches = append(d.fetches, q)
+		if n := q.capacity(); len(d.fetches) < keptBodies && d.kept+n <= keptElements {
+			q.reset()
+			d.fetches, d.kept = append(d.fetches, q), d.kept+n
 		}
 	}
 }

@@ -73,6 +73,11 @@ func (q *FetchRequest) reset() {
 	}
 }
 
+// capacity counts the array elements that q keeps.
+func (q *FetchRequest) capacity() int {
+	return cap(q.Topics) + cap(q.Forgotten) + cap(q.partitions) + cap(q.forgotten)
+}
+
 // read fills q, which is reset.
 func (q *FetchRequest) read(r *reader, version int16) {
 	flexible := version >= 12
@@ -98,7 +103,7 @@ func (q *FetchRequest) read(r *reader, version int16) {
 	if version >= 11 {
 		q.RackID = r.text(flexible)
 	}
-	if flexible {
+	if flexible && !r.noTags() {
 		q.readTags(r, version)
 	}
 }
@@ -155,7 +160,7 @@ func readFetchPartition(r *reader, version int16, flexible bool) FetchPartition 
 		p.LogStartOffset = kafka.Offset(r.int64())
 	}
 	p.MaxBytes = r.int32()
-	if flexible {
+	if flexible && !r.noTags() {
 		p.readTags(r, version)
 	}
 	return p

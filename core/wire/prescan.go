@@ -65,13 +65,11 @@ func (r *reader) scanNullableText(flexible bool) {
 
 // scanTags walks the tagged fields of a structure, if the version has any.
 func (r *reader) scanTags(flexible bool) {
-	if !flexible {
+	if !flexible || r.noTags() {
 		return
 	}
 	n := r.tagCount()
-	if n > 0 {
-		r.charge(scanTagsBytes + int64(n)*scanTagBytes)
-	}
+	r.charge(scanTagsBytes + int64(n)*scanTagBytes)
 	for ; n > 0 && r.ok(); n-- {
 		r.tag()
 	}

@@ -34,17 +34,20 @@ type ProducePartition struct {
 // What one element takes in memory, bytes; a test compares them with the types.
 const (
 	produceTopicBytes     = 64
-	producePartitionBytes = 224
+	producePartitionBytes = 160
 )
 
-// reset empties q and keeps its memory. The frame's bytes are let go.
+// reset empties q and keeps its memory. The frame's bytes are let go; facts have no pointers and
+// stay until they are overwritten.
 func (q *ProduceRequest) reset() {
 	clear(q.Topics)
-	clear(q.partitions)
+	for i := range q.partitions {
+		q.partitions[i].Records = nil
+	}
 	*q = ProduceRequest{Topics: q.Topics[:0], partitions: q.partitions[:0]}
 }
 
-// read fills q, which is empty, but for the facts.
+// read fills q, which is empty, but for the facts: examine must follow.
 func (q *ProduceRequest) read(r *reader, version int16) {
 	flexible := version >= 9
 	q.TransactionalID = r.nullableText(flexible)
@@ -67,15 +70,29 @@ func (q *ProduceRequest) readTopic(r *reader, version int16, flexible bool) {
 	// complete, and nothing writes to it any more.
 	start := len(q.partitions)
 	for n := r.list(flexible, producePartitionBytes); n > 0 && r.ok(); n-- {
-		q.partitions = append(q.partitions, ProducePartition{
-			Index: kafka.PartitionID(r.int32()), Records: r.nullableBlob(flexible),
-		})
+		p := q.addPartition()
+		p.Index = kafka.PartitionID(r.int32())
+		p.Records = r.nullableBlob(flexible)
 		r.skipTags(flexible)
 	}
 	t.Partitions = q.partitions[start:len(q.partitions):len(q.partitions)]
 	r.skipTags(flexible)
 	q.Topics = append(q.Topics, t)
 }
+
+// addPartition appends a partition, whose facts may be old.
+func (q *ProduceRequest) addPartition() *ProducePartition {
+	n := len(q.partitions)
+	if n == cap(q.partitions) {
+		q.partitions = append(q.partitions, ProducePartition{})
+	} else {
+		q.partitions = q.partitions[:n+1]
+	}
+	return &q.partitions[n]
+}
+
+// capacity counts the array elements that q keeps.
+func (q *ProduceRequest) capacity() int { return cap(q.Topics) + cap(q.partitions) }
 
 // examine fills in the facts of every batch.
 func (q *ProduceRequest) examine(s *record.Scratch, maxDecompressed int64) {

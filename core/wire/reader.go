@@ -264,9 +264,21 @@ func (r *reader) adopt(value *reader) {
 
 // skipTags passes over the tagged fields of a structure, if the version has any.
 func (r *reader) skipTags(flexible bool) {
-	if !flexible {
-		return
+	if flexible && !r.noTags() {
+		r.skipSomeTags()
 	}
+}
+
+// noTags passes over an empty list of tagged fields, and says whether it was empty.
+func (r *reader) noTags() bool {
+	if r.at < len(r.frame) && r.frame[r.at] == 0 {
+		r.at++
+		return true
+	}
+	return false
+}
+
+func (r *reader) skipSomeTags() {
 	for n := r.tagCount(); n > 0 && r.ok(); n-- {
 		r.tag()
 	}
