@@ -11,27 +11,20 @@ import (
 	"stet/core/env"
 )
 
-// Options are the settings of a Disk.
-type Options struct {
-	// OnError is told the details of a failure that is not part of normal life: not of a missing
-	// or existing file. It is called from any goroutine. Optional.
-	OnError func(op, path string, err error)
-}
-
 // Disk offers data directories to the node. It is safe for concurrent use.
 type Disk struct {
-	roots   []string
-	locks   []*os.File
-	onError func(op, path string, err error)
+	// OnError, if set before the first use, is told the details of a failure that is not part of
+	// normal life: not of a missing or existing file. It is called from any goroutine.
+	OnError func(op, path string, err error)
+
+	roots []string
+	locks []*os.File
 }
 
 // Open prepares data directories: it creates those that are missing and locks each, so that no
 // second process uses it. The index in roots is the DirID.
-func Open(roots []string, options Options) (*Disk, error) {
-	d := &Disk{onError: options.OnError}
-	if d.onError == nil {
-		d.onError = func(string, string, error) {}
-	}
+func Open(roots []string) (*Disk, error) {
+	d := &Disk{}
 	for _, root := range roots {
 		if err := d.add(root); err != nil {
 			return nil, errors.Join(err, d.Close())

@@ -22,7 +22,7 @@ var (
 )
 
 func open(t testing.TB, root string) *Disk {
-	d, err := Open([]string{root}, Options{})
+	d, err := Open([]string{root})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.Close()) })
 	return d
@@ -193,11 +193,10 @@ func TestErrorsAreMappedAndReported(t *testing.T) {
 	root := t.TempDir()
 	require.NoError(t, os.Symlink("/dev/full", filepath.Join(root, "full")))
 	var reported []string
-	d, err := Open([]string{root}, Options{OnError: func(op, path string, err error) {
+	d := open(t, root)
+	d.OnError = func(op, path string, err error) {
 		reported = append(reported, op+" "+filepath.Base(path)+": "+err.Error())
-	}})
-	require.NoError(t, err)
-	defer d.Close()
+	}
 	f, errno := d.Open(at("full"), env.OpenWrite)
 	require.Equal(t, env.OK, errno)
 	defer f.Close()
@@ -233,7 +232,7 @@ func TestFullDiskCutsAWriteShort(t *testing.T) {
 func TestSecondUserIsRefused(t *testing.T) {
 	root := t.TempDir()
 	d := open(t, root)
-	_, err := Open([]string{root}, Options{})
+	_, err := Open([]string{root})
 	require.ErrorIs(t, err, ErrLocked)
 	require.NoError(t, d.Close())
 	open(t, root)
@@ -258,7 +257,7 @@ func TestKillFreesTheLock(t *testing.T) {
 	line, err := bufio.NewReader(out).ReadString('\n')
 	require.NoError(t, err)
 	require.Equal(t, "locked\n", line)
-	_, err = Open([]string{root}, Options{})
+	_, err = Open([]string{root})
 	require.ErrorIs(t, err, ErrLocked)
 	require.NoError(t, child.Process.Kill())
 	child.Wait()

@@ -14,8 +14,8 @@ func (d *Disk) errno(op, path string, err error) env.Errno {
 		return env.OK
 	}
 	e := toErrno(err)
-	if e != env.ENOENT && e != env.EEXIST {
-		d.onError(op, path, err)
+	if e != env.ENOENT && e != env.EEXIST && d.OnError != nil {
+		d.OnError(op, path, err)
 	}
 	return e
 }
