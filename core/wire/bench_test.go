@@ -67,6 +67,18 @@ func BenchmarkProduceForm(b *testing.B) {
 	}
 }
 
+func BenchmarkHeader(b *testing.B) {
+	frame := produceFrame(9, 1, oneBatch(16_000))
+	limits := DefaultLimits()
+	b.ReportAllocs()
+	for b.Loop() {
+		r := newReader(frame, 0, &limits)
+		if _, err := readHeader(BrokerListener, &r); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 func BenchmarkFetchResponse(b *testing.B) {
 	var dst []byte
 	var r FetchResponse

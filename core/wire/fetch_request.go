@@ -134,21 +134,30 @@ func (q *FetchRequest) readTopic(r *reader, version int16, flexible bool) {
 	// See ProduceRequest.readTopic for why growing is safe.
 	start := len(q.partitions)
 	for n := r.list(flexible, fetchPartitionBytes); n > 0 && r.ok(); n-- {
-		q.partitions = append(q.partitions, readFetchPartition(r, version, flexible))
+		q.addPartition().read(r, version, flexible)
 	}
 	t.Partitions = q.partitions[start:len(q.partitions):len(q.partitions)]
 	r.skipTags(flexible)
 	q.Topics = append(q.Topics, t)
 }
 
-func readFetchPartition(r *reader, version int16, flexible bool) FetchPartition {
-	p := FetchPartition{
-		Index:              kafka.PartitionID(r.int32()),
-		CurrentLeaderEpoch: kafka.NoLeaderEpoch,
-		LastFetchedEpoch:   kafka.NoLeaderEpoch,
-		LogStartOffset:     kafka.NoOffset,
-		HighWatermark:      HighWatermarkUnsupported,
+// addPartition appends a partition, which may have old contents.
+func (q *FetchRequest) addPartition() *FetchPartition {
+	n := len(q.partitions)
+	if n == cap(q.partitions) {
+		q.partitions = append(q.partitions, FetchPartition{})
+	} else {
+		q.partitions = q.partitions[:n+1]
 	}
+	return &q.partitions[n]
+}
+
+// read fills p, whatever it held.
+func (p *FetchPartition) read(r *reader, version int16, flexible bool) {
+	p.Index = kafka.PartitionID(r.int32())
+	p.CurrentLeaderEpoch, p.LastFetchedEpoch = kafka.NoLeaderEpoch, kafka.NoLeaderEpoch
+	p.LogStartOffset, p.HighWatermark = kafka.NoOffset, HighWatermarkUnsupported
+	p.DirectoryID = [16]byte{}
 	if version >= 9 {
 		p.CurrentLeaderEpoch = kafka.LeaderEpoch(r.int32())
 	}
@@ -163,7 +172,6 @@ func readFetchPartition(r *reader, version int16, flexible bool) FetchPartition 
 	if flexible && !r.noTags() {
 		p.readTags(r, version)
 	}
-	return p
 }
 
 // readTags reads the tagged fields of a partition: the directory as tag 0, the high watermark as

@@ -125,7 +125,8 @@ func TestOwnKeysAreNotAdvertised(t *testing.T) {
 
 func TestUnsupportedApiVersionsIsAnsweredInVersionZero(t *testing.T) {
 	for _, version := range []string{"0063", "0006", "7fff"} {
-		request := decodeGolden(t, BrokerListener, unhex(t, "0012", version, "00000005 0001 63 00"))
+		frame := unhex(t, "0012", version, "00000005 0001 63 00")
+		request := decodeGolden(t, BrokerListener, frame)
 		require.Equal(t, UnsupportedApiVersions{}, request.Body)
 		require.Equal(t, int32(5), request.Correlation)
 	}
@@ -152,8 +153,10 @@ func TestUnknownKeysAreNamed(t *testing.T) {
 	require.Equal(t, Header{Key: 999, Version: 1, Correlation: 5}, h)
 
 	// A key of the other listener is as unknown.
-	require.Equal(t, UnknownKey, refusal(t, BrokerListener, unhex(t, "003f 0000 00000005 ffff")).Kind)
-	require.Equal(t, UnknownKey, refusal(t, ControllerListener, unhex(t, "0000 0009 00000005 ffff")).Kind)
+	heartbeat := unhex(t, "003f 0000 00000005 ffff")
+	require.Equal(t, UnknownKey, refusal(t, BrokerListener, heartbeat).Kind)
+	produce := unhex(t, "0000 0009 00000005 ffff")
+	require.Equal(t, UnknownKey, refusal(t, ControllerListener, produce).Kind)
 }
 
 func TestBytesBehindTheBodyAreIgnoredAsByKafka(t *testing.T) {

@@ -40,11 +40,14 @@ const (
 // reset empties q and keeps its memory. The frame's bytes are let go; facts have no pointers and
 // stay until they are overwritten.
 func (q *ProduceRequest) reset() {
-	clear(q.Topics)
+	for i := range q.Topics {
+		q.Topics[i] = ProduceTopic{}
+	}
 	for i := range q.partitions {
 		q.partitions[i].Records = nil
 	}
-	*q = ProduceRequest{Topics: q.Topics[:0], partitions: q.partitions[:0]}
+	q.TransactionalID, q.Acks, q.TimeoutMs = nil, 0, 0
+	q.Topics, q.partitions = q.Topics[:0], q.partitions[:0]
 }
 
 // read fills q, which is empty, but for the facts: examine must follow.
@@ -60,7 +63,8 @@ func (q *ProduceRequest) read(r *reader, version int16) {
 }
 
 func (q *ProduceRequest) readTopic(r *reader, version int16, flexible bool) {
-	var t ProduceTopic
+	q.Topics = append(q.Topics, ProduceTopic{})
+	t := &q.Topics[len(q.Topics)-1]
 	if version >= 13 {
 		t.ID = r.uuid()
 	} else {
@@ -77,7 +81,6 @@ func (q *ProduceRequest) readTopic(r *reader, version int16, flexible bool) {
 	}
 	t.Partitions = q.partitions[start:len(q.partitions):len(q.partitions)]
 	r.skipTags(flexible)
-	q.Topics = append(q.Topics, t)
 }
 
 // addPartition appends a partition, whose facts may be old.

@@ -137,10 +137,13 @@ func (r *reader) longUvarint() int32 {
 	return 0
 }
 
+// compactLength reads a length plus one, where 0 is null.
+func (r *reader) compactLength() int { return int(r.uvarint()) - 1 }
+
 // length reads the length of a string, of bytes or of an array: -1 for null.
 func (r *reader) length(flexible bool) int {
 	if flexible {
-		return int(r.uvarint()) - 1
+		return r.compactLength()
 	}
 	return max(-1, int(r.int32()))
 }
@@ -148,7 +151,7 @@ func (r *reader) length(flexible bool) int {
 // textLength is length for strings, whose plain form has 16 bits.
 func (r *reader) textLength(flexible bool) int {
 	if flexible {
-		return int(r.uvarint()) - 1
+		return r.compactLength()
 	}
 	return max(-1, int(r.int16()))
 }
