@@ -1,0 +1,259 @@
+package node
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"stet/core/env"
+)
+
+// Core is a deterministic state machine: core/broker and core/controller.
+type Core interface {
+	// Turn consumes the events and appends effects to out, which is empty.
+	Turn(now env.Now, in []env.Event, out *env.Effects)
+}
+
+// LoopID tells the loops of a node apart.
+type LoopID uint8
+
+const (
+	BrokerLoop LoopID = iota
+	ControllerLoop
+	LoopCount
+)
+
+// String gives the loop's name.
+func (id LoopID) String() string { return [LoopCount]string{"broker", "controller"}[id] }
+
+// maxTurnsInARow bounds how long a submitter is kept running other submitters' events.
+const maxTurnsInARow = 8
+
+// Loop runs the turns of one Core, one at a time, by flat combining: events go into an inbox, and
+// whoever finds the loop idle runs it. Effects are put into their queues inside the turn, so that
+// the order of turns is the order of every queue, and are performed outside of it.
+type Loop struct {
+	ID   LoopID
+	core Core
+	host Host
+	tap  Tap
+
+	// links maps a connection of this loop that is an in-process link to its other end.
+	links map[env.ConnID]*linkEnd
+
+	// The fields below belong to the runner, whoever it is.
+	out   env.Effects
+	files map[env.FileID]*FileQueue
+	conns map[env.ConnID]*Conn
+	spare []env.Event
+	turns uint64
+
+	lastConn atomic.Uint64
+
+	mu       sync.Mutex
+	inbox    []env.Event
+	arrivals []*Conn // connections whose EventConnOpened is in the inbox
+	running  bool
+}
+
+// Tap watches the turns of a loop: the recorder, the simulator's trace. It is called inside the
+// turn and must not keep the slices.
+type Tap interface {
+	Turned(l LoopID, now env.Now, in []env.Event, out *env.Effects)
+}
+
+// NewLoop returns an idle loop around core. tap may be nil.
+func NewLoop(id LoopID, core Core, host Host, tap Tap) *Loop {
+	return &Loop{
+		ID: id, core: core, host: host, tap: tap,
+		links: map[env.ConnID]*linkEnd{},
+		files: map[env.FileID]*FileQueue{},
+		conns: map[env.ConnID]*Conn{},
+	}
+}
+
+// Core returns the state machine, for inspection between turns by a single-threaded world.
+func (l *Loop) Core() Core { return l.core }
+
+// Turns returns how many turns were run. For a single-threaded world or a stopped loop.
+func (l *Loop) Turns() uint64 { return l.turns }
+
+// Submit puts events into the inbox, in order, and makes sure that somebody runs the loop.
+func (l *Loop) Submit(w Worker, events ...env.Event) {
+	if len(events) == 0 {
+		return
+	}
+	l.mu.Lock()
+	l.inbox = append(l.inbox, events...)
+	idle := !l.running
+	l.running = true
+	l.mu.Unlock()
+	if idle {
+		w.Runnable(l)
+	}
+}
+
+// accept submits the opening of c. The runner enters c into the table before the turn that is
+// told of it.
+func (l *Loop) accept(w Worker, c *Conn) {
+	l.mu.Lock()
+	l.arrivals = append(l.arrivals, c)
+	l.mu.Unlock()
+	l.Submit(w, env.Event{Kind: env.EventConnOpened, Conn: c.id, Info: c.info})
+}
+
+// Tick submits the wake-up that was asked for with Host.WakeAt.
+func (l *Loop) Tick(w Worker) { l.Submit(w, env.Event{Kind: env.EventTick}) }
+
+// Run runs turns until the inbox is empty. It is called once for every Worker.Runnable. After
+// maxTurnsInARow turns it asks for another Run instead, so that its caller gets on.
+func (l *Loop) Run(w Worker) {
+	for range maxTurnsInARow {
+		l.mu.Lock()
+		if len(l.inbox) == 0 {
+			l.running = false
+			l.mu.Unlock()
+			return
+		}
+		in := l.inbox
+		l.inbox = l.spare[:0]
+		for _, c := range l.arrivals {
+			l.conns[c.id] = c
+		}
+		clear(l.arrivals)
+		l.arrivals = l.arrivals[:0]
+		l.mu.Unlock()
+
+		l.turn(w, in)
+		clear(in)
+		l.spare = in[:0]
+	}
+	l.mu.Lock()
+	more := len(l.inbox) > 0
+	l.running = more
+	l.mu.Unlock()
+	if more {
+		w.Runnable(l)
+	}
+}
+
+// turn runs one turn and puts its effects into their queues.
+func (l *Loop) turn(w Worker, in []env.Event) {
+	l.turns++
+	now := l.host.Now()
+	l.out.Reset()
+	l.core.Turn(now, in, &l.out)
+	if l.tap != nil {
+		l.tap.Turned(l.ID, now, in, &l.out)
+	}
+	l.route(w)
+	for i := range in {
+		l.settle(&in[i])
+	}
+}
+
+// settle gives back what an event lent to the turn.
+func (l *Loop) settle(ev *env.Event) {
+	switch ev.Kind {
+	case env.EventRequest:
+		if c := l.conns[ev.Conn]; c != nil {
+			c.recycle(ev.Req)
+		} else if ev.Req.Frame != nil {
+			ev.Req.Frame.Release()
+		}
+	case env.EventConnClosed:
+		delete(l.conns, ev.Conn)
+	}
+}
+
+// route puts the effects of a turn into the queues of their files and connections.
+func (l *Loop) route(w Worker) {
+	for i := range l.out.File {
+		l.routeFile(w, &l.out.File[i])
+	}
+	for i := range l.out.Conn {
+		l.routeConn(w, &l.out.Conn[i])
+	}
+	for _, j := range l.out.Jobs {
+		w.Ready(&jobWork{loop: l, start: j})
+	}
+	for _, t := range l.out.Trace {
+		l.host.Log(l, t)
+	}
+	l.host.WakeAt(l, l.out.Wake)
+}
+
+func (l *Loop) routeFile(w Worker, op *env.FileOp) {
+	q := l.files[op.File]
+	if q == nil {
+		q = newFileQueue(l, op.File)
+		l.files[op.File] = q
+	}
+	var inline []byte
+	if op.Op == env.FileWrite && op.Buf.Owner == nil && op.Inline.Len() > 0 {
+		inline = append(inline, l.out.Bytes[op.Inline.Start:op.Inline.End]...)
+	}
+	q.push(w, op, inline)
+	if op.Op == env.FileClose || op.Op == env.FileRemove {
+		delete(l.files, op.File)
+	}
+}
+
+func (l *Loop) routeConn(w Worker, op *env.ConnOp) {
+	head := l.out.Bytes[op.Head.Start:op.Head.End]
+	if end := l.links[op.Conn]; end != nil {
+		end.perform(w, op, head)
+		return
+	}
+	ranges := l.out.Ranges[op.Ranges.Start:op.Ranges.End]
+	c := l.conns[op.Conn]
+	if c == nil {
+		if op.Token != 0 {
+			l.Submit(w, sentEvent(op.Conn, op.Token, 0, env.EReset))
+		}
+		return
+	}
+	switch op.Op {
+	case env.ConnRespond:
+		c.fill(w, op, head, l.leaseFiles(ranges))
+	case env.ConnClose:
+		c.closeAfter(w, op.Err)
+	case env.ConnPause:
+		c.setPaused(true)
+	case env.ConnResume:
+		c.setPaused(false)
+	}
+}
+
+// leaseFiles resolves ranges to files and takes a reference of each, which the connection returns
+// when the bytes have left.
+func (l *Loop) leaseFiles(ranges []env.Range) []leasedRange {
+	if len(ranges) == 0 {
+		return nil
+	}
+	leased := make([]leasedRange, len(ranges))
+	for i, r := range ranges {
+		q := l.files[r.File]
+		if q != nil {
+			q.retain()
+		}
+		leased[i] = leasedRange{Range: r, file: q}
+	}
+	return leased
+}
+
+func sentEvent(c env.ConnID, t env.Token, n int64, err env.Errno) env.Event {
+	return env.Event{Kind: env.EventResponseSent, Conn: c, Token: t, N: n, Err: err}
+}
+
+// jobWork runs one job and reports its result.
+type jobWork struct {
+	loop  *Loop
+	start env.JobStart
+}
+
+func (j *jobWork) Kind() WorkKind { return WorkJob }
+
+func (j *jobWork) Run(w Worker) {
+	res := j.start.Job.Run(j.loop.host.Disk())
+	j.loop.Submit(w, env.Event{Kind: env.EventJobDone, Token: j.start.Token, Res: res})
+}

@@ -1,0 +1,82 @@
+package node
+
+import (
+	"math/rand/v2"
+
+	"stet/core/broker"
+	"stet/core/controller"
+	"stet/core/env"
+)
+
+// Config is what a node is made of. It is immutable.
+type Config struct {
+	Broker     broker.Config
+	Controller controller.Config
+
+	RequestBudgetBytes int64 // of all frames that are alive
+	MaxFrameBytes      int32 // socket.request.max.bytes
+}
+
+// Node is a process's worth of Stet: its loops, and what they share.
+type Node struct {
+	config *Config
+	host   Host
+	memory *Memory
+	broker *broker.Broker
+	loops  [LoopCount]*Loop
+}
+
+// New assembles a node. Nothing runs before Start. streams gives each loop its randomness; tap may
+// be nil.
+func New(config *Config, host Host, id env.Identity, streams func(env.Use) *rand.Rand, tap Tap) *Node {
+	n := &Node{config: config, host: host, memory: NewMemory(config.RequestBudgetBytes)}
+	n.broker = broker.New(&config.Broker, id, streams)
+	n.loops[BrokerLoop] = NewLoop(BrokerLoop, &watched{Broker: n.broker, host: host}, host, tap)
+	n.loops[ControllerLoop] = NewLoop(ControllerLoop,
+		controller.New(&config.Controller, id, streams), host, tap)
+	return n
+}
+
+// Start wakes both loops, which read their directories, and opens the link between them.
+func (n *Node) Start() {
+	w := n.host.Worker(nil)
+	defer w.Finish()
+	n.loops[ControllerLoop].Tick(w)
+	n.loops[BrokerLoop].Tick(w)
+	connectLoops(w, n.loops[BrokerLoop], n.loops[ControllerLoop], n.memory)
+}
+
+// Loop returns one of the node's loops.
+func (n *Node) Loop(id LoopID) *Loop { return n.loops[id] }
+
+// Memory returns the node's frame budget.
+func (n *Node) Memory() *Memory { return n.memory }
+
+// Stop asks for a clean stop; Broker.Stopped tells when it is complete.
+func (n *Node) Stop() {
+	w := n.host.Worker(nil)
+	defer w.Finish()
+	n.loops[BrokerLoop].Submit(w, env.Event{Kind: env.EventConfig, Res: broker.Shutdown{}})
+}
+
+// Listener returns the acceptor of the listener of that name.
+func (n *Node) Listener(name string) env.Acceptor {
+	return NewAcceptor(n.loops[BrokerLoop], n.memory, name, n.config.MaxFrameBytes)
+}
+
+// watched tells the host when the broker's status changes.
+type watched struct {
+	*broker.Broker
+	host Host
+	last Status
+}
+
+// Turn implements Core.
+func (b *watched) Turn(now env.Now, in []env.Event, out *env.Effects) {
+	b.Broker.Turn(now, in, out)
+	s := Status{b.Ready(), b.Stopped(), b.ClusterID(), b.Fatal()}
+	if s != b.last {
+		b.last = s
+		b.host.Changed(s)
+	}
+}

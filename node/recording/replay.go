@@ -1,0 +1,160 @@
+package recording
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"reflect"
+
+	"stet/core/broker"
+	"stet/core/controller"
+	"stet/core/env"
+	"stet/node"
+)
+
+// maxTurnBytes bounds one turn of a recording.
+const maxTurnBytes = 1 << 30
+
+// Result is the outcome of a replay.
+type Result struct {
+	Turns  int64 // that were compared
+	Events int64
+	// Divergent describes the first turn whose effects differ, or is empty.
+	Divergent string
+}
+
+// Replay runs the turns of a recording through fresh loops and compares the hashes of their
+// effects, up to the first that differs. streams makes randomness of a seed as the recorded node
+// did. A recording that ends in the middle of a turn (the process was killed) is compared as far
+// as it goes.
+func Replay(in io.Reader, streams func(seed [32]byte) func(env.Use) *rand.Rand) (Result, error) {
+	var res Result
+	r := bufio.NewReaderSize(in, 1<<16)
+	cores, err := readSetup(r, streams)
+	if err != nil {
+		return res, err
+	}
+	p := player{cores: cores, unpack: newUnpacker(), types: resultTypes()}
+	for {
+		t, err := p.next(r)
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return res, nil
+		}
+		if err != nil {
+			return res, fmt.Errorf("turn %d: %w", res.Turns, err)
+		}
+		hash, err := p.play(t)
+		if err != nil {
+			return res, fmt.Errorf("turn %d: %w", res.Turns, err)
+		}
+		res.Turns++
+		res.Events += int64(len(t.Events))
+		if hash != t.Hash {
+			res.Divergent = fmt.Sprintf("turn %d of the %v loop, events %v: effects %x, recorded %x",
+				res.Turns, t.Loop, kinds(t.Events), hash, t.Hash)
+			return res, nil
+		}
+	}
+}
+
+func kinds(events []event) []env.EventKind {
+	out := make([]env.EventKind, len(events))
+	for i := range events {
+		out[i] = events[i].Kind
+	}
+	return out
+}
+
+// readSetup reads the first line and makes the loops' state machines.
+func readSetup(r *bufio.Reader, streams func([32]byte) func(env.Use) *rand.Rand) (
+	[node.LoopCount]node.Core, error,
+) {
+	var cores [node.LoopCount]node.Core
+	line, err := r.ReadBytes('\n')
+	if err != nil {
+		return cores, fmt.Errorf("no recording: %w", err)
+	}
+	var h header
+	if err := json.Unmarshal(line, &h); err != nil || h.Stet != "record" {
+		return cores, errors.New("no recording: the first line does not say so")
+	}
+	if h.Format != formatVersion {
+		return cores, fmt.Errorf("recording of format %d: this build reads %d", h.Format, formatVersion)
+	}
+	seed, err := hex.DecodeString(h.Seed)
+	if err != nil || len(seed) != 32 {
+		return cores, errors.New("recording without a seed")
+	}
+	packed, err := hex.DecodeString(h.Setup)
+	if err != nil {
+		return cores, fmt.Errorf("recording: setup: %w", err)
+	}
+	var s setup
+	d := deepReader{types: resultTypes(), b: packed}
+	if err := d.read(reflect.ValueOf(&s).Elem()); err != nil {
+		return cores, fmt.Errorf("recording: setup: %w", err)
+	}
+	draw := streams([32]byte(seed))
+	cores[node.BrokerLoop] = broker.New(&s.Config.Broker, s.Identity, draw)
+	cores[node.ControllerLoop] = controller.New(&s.Config.Controller, s.Identity, draw)
+	return cores, nil
+}
+
+// player runs recorded turns.
+type player struct {
+	cores  [node.LoopCount]node.Core
+	unpack *unpacker
+	types  *deepTypes
+	hasher hasher
+	events []env.Event
+	out    env.Effects
+	line   []byte
+}
+
+// next reads one turn.
+func (p *player) next(r *bufio.Reader) (*turn, error) {
+	var size [4]byte
+	if _, err := io.ReadFull(r, size[:]); err != nil {
+		return nil, err
+	}
+	n := binary.BigEndian.Uint32(size[:])
+	if n > maxTurnBytes {
+		return nil, fmt.Errorf("a turn of %d bytes", n)
+	}
+	if cap(p.line) < int(n) {
+		p.line = make([]byte, n)
+	}
+	p.line = p.line[:n]
+	if _, err := io.ReadFull(r, p.line); err != nil {
+		return nil, err
+	}
+	t := &turn{}
+	d := deepReader{types: p.types, b: p.line}
+	if err := d.read(reflect.ValueOf(t).Elem()); err != nil {
+		return nil, err
+	}
+	if t.Loop >= node.LoopCount {
+		return nil, fmt.Errorf("loop %d", t.Loop)
+	}
+	return t, nil
+}
+
+// play runs a turn and returns the hash of what it emitted.
+func (p *player) play(t *turn) (Hash, error) {
+	p.events = p.events[:0]
+	for i := range t.Events {
+		ev, err := p.unpack.unpack(&t.Events[i])
+		if err != nil {
+			return Hash{}, err
+		}
+		p.events = append(p.events, ev)
+	}
+	p.out.Reset()
+	p.cores[t.Loop].Turn(t.Now, p.events, &p.out)
+	return p.hasher.effects(&p.out), nil
+}

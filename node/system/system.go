@@ -1,0 +1,162 @@
+// Package system is the only place where production's adapters are chosen: real clocks, files,
+// sockets and goroutines under the same node that the simulator hosts.
+package system
+
+import (
+	"context"
+	cryptorand "crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"stet/core/env"
+	"stet/diskio"
+	"stet/netio"
+	"stet/node"
+)
+
+// stopTimeout bounds a clean stop; after it the process leaves as if killed.
+const stopTimeout = 9 * time.Second
+
+// Options is what a production node is started with.
+type Options struct {
+	Node        node.Config
+	Directories []string // data directories; index = DirID
+	Listen      string   // host:port of the client listener; port 0 picks one
+	Advertise   string   // host:port that clients are told; empty: the listener's
+	Logger      *slog.Logger
+	// Record, if not nil, is called with the seed of the node's randomness before it starts, and
+	// returns the tap that writes a recording.
+	Record func(seed [32]byte, config *node.Config, id env.Identity) (node.Tap, error)
+}
+
+// Started is what Serve reports when clients are answered.
+type Started struct {
+	Addr      string
+	ClusterID string
+}
+
+// Serve runs a node until ctx ends, then stops it cleanly. It calls started once requests are
+// answered. The error says what is wrong and where; a clean stop returns nil.
+func Serve(ctx context.Context, o Options, started func(Started)) error {
+	disk, err := diskio.Open(o.Directories)
+	if err != nil {
+		return err
+	}
+	defer disk.Close()
+	network := netio.Default()
+	network.Log = func(remote, what string, err error) {
+		o.Logger.Info("connection", "remote", remote, "what", what, "err", err)
+	}
+	listener, err := network.Listen(o.Listen)
+	if err != nil {
+		return err
+	}
+	defer listener.CloseConns()
+	defer listener.Close()
+	if err := advertise(&o, listener.Addr().String()); err != nil {
+		return err
+	}
+	disk.OnError = func(op, path string, err error) {
+		o.Logger.Error("disk", "op", op, "path", path, "err", err)
+	}
+	h := newHost(disk, o.Logger)
+	n, err := assemble(&o, h)
+	if err != nil {
+		return err
+	}
+	n.Start()
+	return run(ctx, n, h, listener, &o, started)
+}
+
+// assemble makes the node with fresh randomness and the machine's identity.
+func assemble(o *Options, h *host) (*node.Node, error) {
+	var seed [32]byte
+	cryptorand.Read(seed[:])
+	id, err := identity()
+	if err != nil {
+		return nil, err
+	}
+	var tap node.Tap
+	if o.Record != nil {
+		if tap, err = o.Record(seed, &o.Node, id); err != nil {
+			return nil, err
+		}
+	}
+	return node.New(&o.Node, h, id, Streams(seed), tap), nil
+}
+
+// run waits for the node to be ready, serves, and stops it.
+func run(ctx context.Context, n *node.Node, h *host, listener *netio.Listener, o *Options,
+	started func(Started),
+) error {
+	done := ctx.Done()
+	var deadline <-chan time.Time
+	serving := false
+	for {
+		select {
+		case s := <-h.changes:
+			switch {
+			case s.Fatal != nil:
+				return s.Fatal
+			case s.Stopped:
+				return nil
+			case s.Ready && !serving:
+				serving = true
+				go listener.Serve(n.Listener(o.Node.Broker.Listeners[0].Name))
+				started(Started{listener.Addr().String(), s.ClusterID})
+			}
+		case <-done:
+			done = nil
+			deadline = time.After(stopTimeout)
+			listener.Close()
+			n.Stop()
+		case <-deadline:
+			return fmt.Errorf("stop: not complete after %v: the next start recovers the logs", stopTimeout)
+		}
+	}
+}
+
+// advertise fills in the address that clients are told.
+func advertise(o *Options, actual string) error {
+	addr := o.Advertise
+	if addr == "" {
+		addr = actual
+	}
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return fmt.Errorf("advertise %q: %w: give host:port", addr, err)
+	}
+	number, err := net.LookupPort("tcp", port)
+	if err != nil {
+		return fmt.Errorf("advertise %q: %w: give host:port", addr, err)
+	}
+	l := &o.Node.Broker.Listeners[0]
+	l.Host, l.Port = host, int32(number)
+	return nil
+}
+
+// Streams returns independent ChaCha8 streams derived from seed, one for each use.
+func Streams(seed [32]byte) func(env.Use) *rand.Rand {
+	return func(use env.Use) *rand.Rand {
+		s := seed
+		binary.LittleEndian.PutUint64(s[24:], binary.LittleEndian.Uint64(s[24:])^uint64(use+1)<<32)
+		return rand.New(rand.NewChaCha8(s))
+	}
+}
+
+// identity reads the kernel's boot id and draws an id for this process.
+func identity() (env.Identity, error) {
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return env.Identity{}, fmt.Errorf("boot id: %w", err)
+	}
+	id := env.Identity{BootID: strings.TrimSpace(string(boot))}
+	cryptorand.Read(id.Incarnation[:])
+	return id, nil
+}
