@@ -181,3 +181,6 @@ func newFile(t testing.TB, size int) (*fdFile, []byte) {
 	t.Cleanup(func() { f.Close() })
 	return &fdFile{file: file{os: f}}, bytes.Clone(content)
 }
+
+// dialPlain connects without any of the settings under test.
+func dialPlain(address string) (net.Conn, error) { return net.Dial("tcp", address) }
