@@ -1,0 +1,181 @@
+package commitlog
+
+import (
+	"fmt"
+	"sort"
+
+	"stet/core/env"
+	"stet/core/invariant"
+	"stet/core/kafka"
+	"stet/core/record"
+)
+
+// segmentView is what a job needs to know of a segment: a part of the log's state that does not
+// change.
+type segmentView struct {
+	base  kafka.Offset
+	bytes int64        // written
+	end   kafka.Offset // written, or the next segment's base
+
+	sealed      bool // the index files are complete; else the last entries are here
+	fileEntries int  // entries in the offset index file, when not sealed
+	entries     []batchRef
+	fileTimes   int
+	times       []TimeEntry
+}
+
+func (l *Log) viewOf(i int) segmentView {
+	s := l.segments[i]
+	v := segmentView{base: s.base, bytes: s.writtenBytes, end: s.writtenEnd, sealed: s.live == nil}
+	if i+1 < len(l.segments) && s.writtenBytes == s.bytes {
+		v.end = l.segments[i+1].base
+	}
+	if x := s.live; x != nil {
+		v.fileEntries, v.entries = x.entriesBefore, x.entries
+		v.fileTimes, v.times = x.timesBefore, x.times
+	}
+	return v
+}
+
+// Locate starts a job that finds the position of offset, after Find said Locate, and returns the
+// job's token. Pass its completion to OnJobDone, which returns true and remembers the positions.
+// If the same Find says Locate again after that, the files could not be read, or hold something
+// else: Fence the log.
+func (l *Log) Locate(offset kafka.Offset, out *env.Effects) env.Token {
+	s, i := l.segmentOf(offset)
+	for s.writtenEnd <= offset && i+1 < len(l.segments) {
+		i++
+		s = l.segments[i]
+	}
+	token := l.start(op{kind: opLocate})
+	out.Jobs = append(out.Jobs, env.JobStart{Token: token, Job: &locateJob{
+		dir:     env.Path{Dir: l.handles.Dir(), Name: l.path},
+		segment: l.viewOf(i),
+		offset:  offset,
+	}})
+	return token
+}
+
+func (l *Log) onLocated(found *located) {
+	if found == nil || found.err != nil || len(found.refs) == 0 {
+		return
+	}
+	invariant.Sometimes(true, invariant.MarkFetchLocated)
+	l.runs.add(run{found.segment, found.refs})
+}
+
+// locateJob finds the batch that holds an offset, and boundaries behind it at which reads of the
+// usual sizes can end. The result is a *located.
+type locateJob struct {
+	dir     env.Path
+	segment segmentView
+	offset  kafka.Offset
+}
+
+type located struct {
+	segment kafka.Offset
+	refs    []batchRef
+	err     error
+}
+
+const (
+	locateBlock  = 16 << 10 // bytes read at once while headers are walked
+	boundaryStep = 64 << 10 // bytes between the boundaries that are looked up ahead
+	boundarySpan = 16 << 20 // bytes ahead of the batch
+)
+
+// Name names the job for traces.
+func (*locateJob) Name() string { return "locate" }
+
+// Run looks the offset up.
+func (j *locateJob) Run(disk env.Disk) any {
+	refs, err := j.locate(disk)
+	return &located{segment: j.segment.base, refs: refs, err: err}
+}
+
+func (j *locateJob) locate(disk env.Disk) ([]batchRef, error) {
+	name := child(j.dir, FileName(j.segment.base, logSuffix))
+	file, errno := disk.Open(name, env.OpenRead)
+	if errno != env.OK {
+		return nil, failed("open", name, errno)
+	}
+	index, err := indexWindow(disk, j.dir, &j.segment, j.offset)
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	scan := newScanner(file, j.segment.bytes, locateBlock)
+	refs, err := j.search(scan, index)
+	if errno := file.Close(); err == nil {
+		err = failed("close", name, errno)
+	}
+	return refs, err
+}
+
+func (j *locateJob) search(scan *scanner, index []IndexEntry) ([]batchRef, error) {
+	first, err := batchHolding(scan, j.segment.base, startFor(index, j.offset), j.offset)
+	if err != nil {
+		return nil, err
+	}
+	refs := []batchRef{first}
+	next := sort.Search(len(index), func(i int) bool { return index[i].Position > first.position })
+	for _, e := range index[next:] {
+		last := refs[len(refs)-1]
+		if e.Position >= min(j.segment.bytes, first.position+boundarySpan) {
+			break
+		}
+		if e.Position < last.position+boundaryStep && e.Position != last.end() {
+			continue
+		}
+		ref, err := refAt(scan, e.Position, &structure{next: last.last + 1, gaps: true, epoch: -1})
+		if err != nil || ref.last != e.Offset {
+			break // The index is a hint: without it reads end earlier.
+		}
+		refs = append(refs, ref)
+	}
+	return refs, nil
+}
+
+// startFor returns the position of a batch at or before the one that holds offset.
+func startFor(index []IndexEntry, offset kafka.Offset) int64 {
+	// An entry has the last offset of its batch. The batch before an entry's may hold the offset
+	// too, so only entries that end at or before it are a safe start.
+	i := sort.Search(len(index), func(i int) bool { return index[i].Offset > offset })
+	if i == 0 {
+		return 0
+	}
+	return index[i-1].Position
+}
+
+// batchHolding walks headers from position to the batch that holds offset, or to the first one
+// behind it.
+func batchHolding(scan *scanner, base kafka.Offset, position int64,
+	offset kafka.Offset) (batchRef, error) {
+	x := structure{next: base, gaps: true, epoch: -1}
+	for position < scan.size {
+		ref, err := refAt(scan, position, &x)
+		if err != nil {
+			return batchRef{}, err
+		}
+		if ref.last >= offset {
+			return ref, nil
+		}
+		x.next, position = ref.last+1, ref.end()
+	}
+	return batchRef{}, fmt.Errorf("segment %d: no batch holds offset %d", base, offset)
+}
+
+func refAt(scan *scanner, position int64, x *structure) (batchRef, error) {
+	v, bad, errno := scan.header(position, x)
+	if errno != env.OK {
+		bad = errno
+	}
+	if bad != nil {
+		return batchRef{}, fmt.Errorf("position %d: %w", position, bad)
+	}
+	return refOf(v, position), nil
+}
+
+func refOf(v record.View, position int64) batchRef {
+	return batchRef{v.BaseOffset(), v.LastOffset(), position, int32(v.SizeBytes())}
+}

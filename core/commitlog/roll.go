@@ -1,0 +1,206 @@
+package commitlog
+
+import (
+	"stet/core/env"
+	"stet/core/invariant"
+	"stet/core/kafka"
+)
+
+// sealing is the state of a segment between its roll, or the close of the log, and the moment at
+// which all that belongs to it is durable. The steps, each after the completion of the one before:
+//
+//  1. its last write has completed: sync its log, write and sync the rest of its indexes
+//  2. its log is synced: sync the directory that holds the next segment's file
+//  3. all of these are done, and the segments before it sealed: a job writes the producer
+//     snapshot and the epoch checkpoint
+//  4. the job is done: the recovery point moves to the segment's end
+type sealing struct {
+	begun     bool
+	dirAsked  bool
+	dirSynced bool
+	queued    bool
+	indexOps  int // index writes and syncs under way
+	job       *sealJob
+}
+
+// roll makes a new segment active. Its file is written to at once, before anything of the old one
+// is durable; synced waits for the order instead.
+func (l *Log) roll(now env.Now, out *env.Effects) {
+	old := l.active()
+	invariant.Always(old.bytes > 0, "an empty segment is not rolled")
+	invariant.Sometimes(true, invariant.MarkSegmentRoll)
+	base := l.assigned
+	s := &segment{
+		base: base, file: l.handles.NextFile(),
+		end: base, writtenEnd: base, syncedEnd: base, syncAsked: base,
+		firstTimestamp: kafka.NoTimestamp,
+		createdMs:      now.WallMs,
+		live:           newLiveIndex(l.handles, base),
+	}
+	s.live.opened = true
+	l.create(s.file, base, logSuffix, out)
+	l.create(s.live.index, base, indexSuffix, out)
+	l.create(s.live.timeIndex, base, timeIndexSuffix, out)
+	l.segments = append(l.segments, s)
+	old.sealing = &sealing{indexOps: l.indexOpsOf(old)}
+	if old.writtenBytes == old.bytes {
+		l.beginSeal(old, out)
+	}
+}
+
+func (l *Log) create(file env.FileID, base kafka.Offset, suffix string, out *env.Effects) {
+	out.File = append(out.File, env.FileOp{
+		Op: env.FileCreate, File: file, Path: l.filePath(base, suffix),
+		Token: l.start(op{kind: opOpen}),
+	})
+}
+
+// indexOpsOf counts the index writes of a segment that are under way.
+func (l *Log) indexOpsOf(s *segment) int {
+	n := 0
+	for i := range l.ops {
+		if l.ops[i].segment == s && l.ops[i].kind == opIndex {
+			n++
+		}
+	}
+	return n
+}
+
+// beginSeal runs when exactly the segment's last batch, and none of the next segment, has been
+// confirmed: the producer state is that of the segment's end.
+func (l *Log) beginSeal(s *segment, out *env.Effects) {
+	z := s.sealing
+	z.begun = true
+	z.job = l.newSealJob(s)
+	if s.syncAsked < s.writtenEnd {
+		l.askSync(s, out)
+	}
+	l.finishIndexes(s, out)
+	l.sealStep(s, out)
+}
+
+// finishIndexes emits the last index entries and the syncs of the index files. The last time
+// entry always has the segment's largest timestamp (LogSegment.onBecomeInactiveSegment).
+func (l *Log) finishIndexes(s *segment, out *env.Effects) {
+	x := s.live
+	if x.max.Timestamp > x.lastTimeEntry {
+		x.times = append(x.times, x.max)
+		x.lastTimeEntry = x.max.Timestamp
+		x.timeCount++
+	}
+	if x.unsaved() > 0 || x.timesBefore+len(x.times) > x.timesSaved {
+		l.saveIndex(s, out)
+	}
+	if !x.opened {
+		return
+	}
+	for _, file := range []env.FileID{x.index, x.timeIndex} {
+		out.File = append(out.File, env.FileOp{
+			Op: env.FileSync, File: file, Token: l.start(op{kind: opIndexSync, segment: s}),
+		})
+		s.sealing.indexOps++
+	}
+}
+
+// sealStep goes as far as the completions so far allow.
+func (l *Log) sealStep(s *segment, out *env.Effects) {
+	z := s.sealing
+	if z == nil || !z.begun || !s.whollySynced() {
+		return
+	}
+	if !z.dirAsked {
+		z.dirAsked = true
+		l.syncNextEntry(s, out)
+	}
+	if z.dirSynced = z.dirSynced || l.nextEntryDurable(s); !z.dirSynced || z.indexOps > 0 || z.queued {
+		return
+	}
+	z.queued = true
+	l.seals = append(l.seals, s)
+	l.startSeal(out)
+}
+
+// syncNextEntry makes the next segment's file findable after a power loss. There is no next
+// segment in a close; the job's own directory sync does then.
+func (l *Log) syncNextEntry(s *segment, out *env.Effects) {
+	next := l.after(s)
+	if next == nil {
+		return
+	}
+	if invariant.CanarySkipDirSync.On() {
+		l.entryIsDurable(next)
+		return
+	}
+	out.File = append(out.File, env.FileOp{
+		Op: env.FileSyncDir, File: next.file, Token: l.start(op{kind: opSyncDir, segment: next}),
+	})
+}
+
+func (l *Log) nextEntryDurable(s *segment) bool {
+	next := l.after(s)
+	return next == nil || next.entryDurable
+}
+
+// after returns the segment that follows, or nil.
+func (l *Log) after(s *segment) *segment {
+	if _, i := l.segmentOf(s.base); i+1 < len(l.segments) {
+		return l.segments[i+1]
+	}
+	return nil
+}
+
+// before returns the segment that precedes; s is not the first.
+func (l *Log) before(s *segment) *segment {
+	_, i := l.segmentOf(s.base)
+	return l.segments[i-1]
+}
+
+// startSeal starts the next seal job, in the order of segments and one at a time: two jobs would
+// write the same epoch checkpoint.
+func (l *Log) startSeal(out *env.Effects) {
+	_, first := l.firstUnsealed()
+	for i, s := range l.seals {
+		if s != first {
+			continue
+		}
+		l.seals = append(l.seals[:i], l.seals[i+1:]...)
+		out.Jobs = append(out.Jobs, env.JobStart{
+			Token: l.start(op{kind: opSeal, segment: s}), Job: s.sealing.job,
+		})
+		return
+	}
+}
+
+// firstUnsealed returns the first segment that is not sealed, and its index; the count of
+// segments and nil when all are.
+func (l *Log) firstUnsealed() (int, *segment) {
+	for i := len(l.segments); i > 0; i-- {
+		if l.segments[i-1].sealed {
+			if i == len(l.segments) {
+				return i, nil
+			}
+			return i, l.segments[i]
+		}
+	}
+	return 0, l.segments[0]
+}
+
+func (l *Log) onSealed(s *segment, err error, out *env.Effects) {
+	if err != nil {
+		l.Fence(env.EIO)
+	}
+	if l.fenced {
+		return
+	}
+	if s.live.opened {
+		l.handles.close(s.live.index, out)
+		l.handles.close(s.live.timeIndex, out)
+	}
+	s.sealed, s.sealing, s.live, s.max = true, nil, nil, s.live.max
+	l.recoveryPoint = s.writtenEnd
+	if next := l.after(s); next != nil {
+		l.recoveryPoint = next.base
+	}
+	l.startSeal(out)
+	l.tryClose(out)
+}
