@@ -9,10 +9,16 @@ import (
 	"stet/core/partition"
 )
 
-// LinkListener is the value of ConnInfo.Listener by which the node marks the connection to the
-// active controller. The broker has at most one link at a time: when it closes, the node opens
-// the next one, under a new ConnID, and reports it with EventConnOpened.
-const LinkListener = "\x00controller-link"
+// LinkListener and LogListener are the values of ConnInfo.Listener by which the node marks its
+// two connections to the active controller: one for requests, one for following the metadata log,
+// whose fetches wait at the controller and would hold up the answers behind them. The broker has
+// one of each at a time: when it closes, the node opens the next one, under a new ConnID, and
+// reports it with EventConnOpened. A ConnSend on them carries a token, which the EventResponse
+// returns together with the decoded kmsg.Response, or with an error.
+const (
+	LinkListener = "\x00controller-link"
+	LogListener  = "\x00controller-log"
+)
 
 // Listener is an address that clients are told.
 type Listener struct {
@@ -45,6 +51,7 @@ type Config struct {
 	FetchSessionSlots  int           // most fetch sessions kept (KIP-227)
 	FetchMaxBytes      int32         // upper bound of a fetch response, whatever the client says
 	ProducerExpiration time.Duration // idle producer state is forgotten after this
+	IndexWriteEntries  int           // as commitlog.Config has it; 0: its default
 }
 
 // DefaultConfig returns Kafka 4.4's defaults for one node with one data directory.

@@ -1,0 +1,100 @@
+package broker
+
+import (
+	"stet/core/env"
+	"stet/core/kafka"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// CreateTopics (key 19), versions 2 to 7: the controller decides, this broker forwards, and
+// answers when its own image has the topics and its replicas of them serve. v5 tells the settings
+// and counts that were chosen, v7 the topic ids.
+
+// creation is a request that the controller decides.
+type creation struct {
+	origin
+	wait   *topicWait
+	names  []string // in the order of the request
+	answer *kmsg.CreateTopicsResponse
+}
+
+func (b *Broker) createTopics(r *env.Request, o origin, m *kmsg.CreateTopicsRequest) {
+	c := &creation{origin: o, answer: kmsg.NewPtrCreateTopicsResponse()}
+	forward := kmsg.NewPtrCreateTopicsRequest()
+	forward.Version, forward.TimeoutMillis = 7, m.TimeoutMillis
+	forward.ValidateOnly = m.ValidateOnly
+	for i := range m.Topics {
+		t := &m.Topics[i]
+		if code, why := b.judgeCreation(r, t); code != kafka.None {
+			c.refuse(t.Topic, code, why)
+			continue
+		}
+		forward.Topics = append(forward.Topics, *t)
+		c.names = append(c.names, t.Topic)
+	}
+	if len(forward.Topics) == 0 {
+		b.reply(o, c.answer)
+		return
+	}
+	c.wait = &topicWait{request: c}
+	b.creates.add(b, c.wait, m.TimeoutMillis)
+	b.link.send(b, forward, c)
+}
+
+// judgeCreation refuses settings that this software does not obey.
+func (b *Broker) judgeCreation(r *env.Request, t *kmsg.CreateTopicsRequestTopic) (
+	kafka.ErrorCode, string) {
+	if code := b.Authorize(r.Info, opCreate, resourceTopic, t.Topic); code != kafka.None {
+		return code, ""
+	}
+	config := b.config.Topic
+	for _, e := range t.Configs {
+		if e.Value == nil {
+			return kafka.InvalidConfig, "configuration " + e.Name + " has no value"
+		}
+		if err := config.Set(e.Name, *e.Value); err != nil {
+			return kafka.InvalidConfig, err.Error()
+		}
+	}
+	return kafka.None, ""
+}
+
+func (c *creation) refuse(name string, code kafka.ErrorCode, why string) {
+	t := kmsg.NewCreateTopicsResponseTopic()
+	t.Topic, t.ErrorCode = name, int16(code)
+	t.NumPartitions, t.ReplicationFactor = -1, -1
+	if why != "" {
+		t.ErrorMessage = &why
+	}
+	c.answer.Topics = append(c.answer.Topics, t)
+}
+
+func (c *creation) answered(b *Broker, res kmsg.Response, err env.Errno) {
+	c.wait.decided = true
+	b.creates.imageChanged()
+	m, ok := res.(*kmsg.CreateTopicsResponse)
+	if err != env.OK || !ok { // lost: it may have happened
+		for _, name := range c.names {
+			c.refuse(name, kafka.RequestTimedOut, "the controller did not answer")
+		}
+		c.names = nil
+		return
+	}
+	c.names = nil
+	for i := range m.Topics {
+		t := &m.Topics[i]
+		c.answer.Topics = append(c.answer.Topics, *t)
+		if kafka.ErrorCode(t.ErrorCode) == kafka.None && t.TopicID != [16]byte{} {
+			c.wait.created = append(c.wait.created, t.Topic)
+		}
+	}
+}
+
+// finish sends the answer; what the controller has not decided is out of time.
+func (c *creation) finish(b *Broker) {
+	for _, name := range c.names {
+		c.refuse(name, kafka.RequestTimedOut, "")
+	}
+	b.reply(c.origin, c.answer)
+}

@@ -1,0 +1,160 @@
+package broker
+
+import (
+	"stet/core/env"
+	"stet/core/kafka"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// registration is the broker's standing with the controller: registered under an epoch, kept by
+// heartbeats, and caught up once the image has the registration.
+type registration struct {
+	under    bool // a registration or a heartbeat is under way
+	epoch    kafka.BrokerEpoch
+	known    bool // epoch is valid
+	caughtUp bool // the image has had this registration
+	again    timer
+}
+
+// beginRegistration registers when everything that it takes is known.
+func (b *Broker) beginRegistration() {
+	r := &b.register
+	if r.known || r.under || r.again.place != 0 || !b.link.up() || b.phase != phaseRunning ||
+		b.image.ClusterID() == "" || b.fatal != nil {
+		return
+	}
+	r.under = true
+	b.link.send(b, b.registrationRequest(), registering{})
+}
+
+func (b *Broker) registrationRequest() *kmsg.BrokerRegistrationRequest {
+	m := kmsg.NewPtrBrokerRegistrationRequest()
+	m.Version = 4
+	m.BrokerID = int32(b.config.NodeID)
+	m.ClusterID = b.image.ClusterID()
+	m.IncarnationID = b.identity.Incarnation
+	for _, l := range b.config.Listeners {
+		listener := kmsg.NewBrokerRegistrationRequestListener()
+		listener.Name, listener.Host, listener.Port = l.Name, l.Host, uint16(l.Port)
+		m.Listeners = append(m.Listeners, listener)
+	}
+	if b.config.Rack != "" {
+		m.Rack = &b.config.Rack
+	}
+	m.PreviousBrokerEpoch = -1
+	for i := range b.directories {
+		d := &b.directories[i]
+		id, _ := kafka.ParseTopicID(d.meta.DirectoryID) // the same 22 characters
+		m.LogDirs = append(m.LogDirs, id)
+		if d.clean && m.PreviousBrokerEpoch < 0 {
+			m.PreviousBrokerEpoch = int64(d.brokerEpoch)
+		}
+	}
+	return m
+}
+
+// registering takes the answer to a registration.
+type registering struct{}
+
+func (registering) answered(b *Broker, res kmsg.Response, err env.Errno) {
+	r := &b.register
+	r.under = false
+	m, ok := res.(*kmsg.BrokerRegistrationResponse)
+	switch {
+	case err != env.OK || !ok:
+		b.registerAgain(false)
+	case kafka.ErrorCode(m.ErrorCode) == kafka.None:
+		r.known, r.epoch = true, kafka.BrokerEpoch(m.BrokerEpoch)
+		if r.catchUp(b) {
+			b.leadAll()
+			b.removeStrays()
+		}
+		b.heartbeat()
+	case kafka.ErrorCode(m.ErrorCode) == kafka.InconsistentClusterID:
+		b.fail("the controller refuses the registration: %s", kafka.ErrorCode(m.ErrorCode))
+	default:
+		b.registerAgain(true)
+	}
+}
+
+// registerAgain tries again later; slowly when the controller has refused.
+func (b *Broker) registerAgain(refused bool) {
+	pause := controllerPause
+	if refused {
+		pause = b.config.HeartbeatInterval
+	}
+	b.timers.set(&b.register.again, b.now.Mono.Add(pause), &b.register)
+}
+
+// due sends what is next: a registration or a heartbeat.
+func (r *registration) due(b *Broker) {
+	if r.known {
+		b.heartbeat()
+	} else {
+		b.beginRegistration()
+	}
+}
+
+// catchUp says whether the image has, for the first time, the registration of this process. From
+// then on the image is not older than the process, and its word on leaders is acted upon.
+func (r *registration) catchUp(b *Broker) bool {
+	if r.caughtUp || !r.known {
+		return false
+	}
+	self := b.image.Broker(b.config.NodeID)
+	if self == nil || [16]byte(self.Incarnation) != b.identity.Incarnation ||
+		self.Epoch < r.epoch {
+		return false
+	}
+	r.caughtUp = true
+	b.timers.clear(&r.again)
+	if !r.under {
+		b.heartbeat() // asks to be unfenced, without waiting for the interval
+	}
+	return true
+}
+
+func (b *Broker) heartbeat() {
+	r := &b.register
+	b.timers.clear(&r.again)
+	if r.under || b.phase < phaseRunning || b.phase == phaseStopped {
+		return
+	}
+	if !b.link.up() {
+		b.registerAgain(false)
+		return
+	}
+	r.under = true
+	m := kmsg.NewPtrBrokerHeartbeatRequest()
+	m.Version = 1
+	m.BrokerID = int32(b.config.NodeID)
+	m.BrokerEpoch = int64(r.epoch)
+	m.CurrentMetadataOffset = int64(b.image.Index())
+	m.WantFence = !r.caughtUp
+	b.link.send(b, m, beating{wantFence: m.WantFence})
+}
+
+// beating takes the answer to a heartbeat.
+type beating struct{ wantFence bool }
+
+func (h beating) answered(b *Broker, res kmsg.Response, err env.Errno) {
+	r := &b.register
+	r.under = false
+	m, ok := res.(*kmsg.BrokerHeartbeatResponse)
+	switch {
+	case err != env.OK || !ok:
+		b.registerAgain(false)
+		return
+	case kafka.ErrorCode(m.ErrorCode) == kafka.StaleBrokerEpoch,
+		kafka.ErrorCode(m.ErrorCode) == kafka.BrokerIDNotRegistered:
+		r.known, r.caughtUp = false, false
+		b.beginRegistration()
+		return
+	}
+	if h.wantFence && r.caughtUp {
+		b.heartbeat()
+		return
+	}
+	b.timers.set(&r.again, b.now.Mono.Add(b.config.HeartbeatInterval), r)
+}

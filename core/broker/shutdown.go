@@ -1,0 +1,104 @@
+package broker
+
+import (
+	"stet/core/commitlog"
+	"stet/core/env"
+	"stet/core/kafka"
+	"stet/core/partition"
+)
+
+// stopJob writes the last checkpoints, and then, for each directory in which every log was closed
+// cleanly, the clean-start markers. A failure leaves the markers out: a disk that is full must not
+// pass for one that is clean (KAFKA-13773).
+type stopJob struct {
+	checkpoints []*commitlog.CheckpointJob // by directory
+	clean       []bool
+	markers     []commitlog.CleanMarker
+	brokerEpoch kafka.BrokerEpoch
+}
+
+// Name names the job for traces.
+func (*stopJob) Name() string { return "stop-broker" }
+
+// Run writes the files. The result is the number of directories that were marked.
+func (j *stopJob) Run(disk env.Disk) any {
+	marked := 0
+	for i, checkpoint := range j.checkpoints {
+		err, _ := checkpoint.Run(disk).(error)
+		if err == nil && j.clean[i] && j.mark(disk, env.DirID(i)) == env.OK {
+			marked++
+		}
+	}
+	return marked
+}
+
+func (j *stopJob) mark(disk env.Disk, dir env.DirID) env.Errno {
+	errno := writeFile(disk, env.Path{Dir: dir, Name: commitlog.KafkaCleanName},
+		commitlog.AppendKafkaClean(nil, j.brokerEpoch))
+	if errno != env.OK {
+		return errno
+	}
+	return writeFile(disk, env.Path{Dir: dir, Name: commitlog.CleanMarkerName},
+		commitlog.AppendCleanMarker(nil, j.markers[dir]))
+}
+
+// beginShutdown stops taking work and closes every log.
+func (b *Broker) beginShutdown() {
+	switch b.phase {
+	case phaseRunning:
+	case phaseNew, phaseReading:
+		b.phase = phaseStopped // nothing was opened; the next start scans
+		return
+	default:
+		return
+	}
+	b.phase = phaseStopping
+	for _, r := range b.host.all {
+		r.Close(b.out)
+		b.afterReplica(r)
+	}
+}
+
+// pumpShutdown goes on with a shutdown when nothing is under way any more.
+func (b *Broker) pumpShutdown() {
+	if b.phase != phaseStopping || b.saving.under > 0 || !b.settled() {
+		return
+	}
+	b.phase = phaseMarking
+	job := &stopJob{brokerEpoch: -1}
+	if b.register.known {
+		job.brokerEpoch = b.register.epoch
+	}
+	for dir := range b.directories {
+		d := &b.directories[dir]
+		clean := d.meta.ClusterID != ""
+		for _, r := range b.host.inDirectory(env.DirID(dir)) {
+			clean = clean && r.Clean()
+		}
+		job.checkpoints = append(job.checkpoints, b.checkpointJob(env.DirID(dir)))
+		job.clean = append(job.clean, clean)
+		job.markers = append(job.markers, commitlog.CleanMarker{BootID: b.identity.BootID,
+			Incarnation: b.identity.Incarnation, DirectoryID: d.meta.DirectoryID})
+	}
+	b.startJob(job, stopping{})
+}
+
+// settled says whether no replica and no directory has anything under way.
+func (b *Broker) settled() bool {
+	for i := range b.directories {
+		if b.directories[i].formatting {
+			return false
+		}
+	}
+	for _, r := range b.host.all {
+		if !r.Settled() && r.State() != partition.Gone {
+			return false
+		}
+	}
+	return true
+}
+
+// stopping takes the result of a stopJob.
+type stopping struct{}
+
+func (stopping) completed(b *Broker, _ *env.Event) { b.phase = phaseStopped }

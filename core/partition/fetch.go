@@ -1,0 +1,110 @@
+package partition
+
+import (
+	"stet/core/commitlog"
+	"stet/core/env"
+	"stet/core/invariant"
+	"stet/core/kafka"
+)
+
+// Want is what a consumer asks of a replica.
+type Want struct {
+	Offset             kafka.Offset
+	MaxBytes           int64
+	MinOne             bool              // the first batch may be larger than MaxBytes (KIP-74)
+	CurrentLeaderEpoch kafka.LeaderEpoch // kafka.NoLeaderEpoch: not known
+	Tries              int               // times that this position has been looked up in vain
+}
+
+// Read is the answer to a Want: bytes below the high watermark, which never change.
+type Read struct {
+	Code             kafka.ErrorCode
+	Found            commitlog.Found
+	HighWatermark    kafka.Offset
+	LastStableOffset kafka.Offset
+	LogStartOffset   kafka.Offset
+	// Locating: the position is being looked up. The replica reports a change when it is there.
+	Locating bool
+	Started  bool // the look-up was started by this call: one try
+}
+
+// located is a position whose look-up is under way.
+type located struct {
+	token  env.Token
+	offset kafka.Offset
+}
+
+// mostTries bounds how often a position that was looked up may be missing again: other look-ups
+// may have displaced it, but a file that can not be read never gives it.
+const mostTries = 3
+
+// Read answers a consumer. Whole batches are returned, from the one that contains the offset.
+// A range that is sent needs a lease (Handles().Lease).
+func (r *Replica) Read(w Want, out *env.Effects) Read {
+	if code := r.servesAt(w.CurrentLeaderEpoch); code != kafka.None {
+		return Read{Code: code, HighWatermark: kafka.NoOffset, LastStableOffset: kafka.NoOffset,
+			LogStartOffset: kafka.NoOffset}
+	}
+	read := Read{HighWatermark: r.highWatermark, LastStableOffset: r.LastStableOffset(),
+		LogStartOffset: r.log.LogStartOffset()}
+	if w.Offset < read.LogStartOffset || w.Offset > r.log.Written() {
+		read.Code = kafka.OffsetOutOfRange
+		return read
+	}
+	if w.Offset >= r.highWatermark {
+		return read
+	}
+	found, code := r.log.Find(w.Offset, w.MaxBytes, w.MinOne, r.highWatermark)
+	if found.Locate {
+		r.locate(w, &read, out)
+		return read
+	}
+	read.Code, read.Found = code, found
+	if found.Len > 0 {
+		invariant.Always(found.Start <= w.Offset, "a read starts with the batch of its offset")
+		invariant.Always(found.End <= r.highWatermark, "a read ends below the high watermark")
+		invariant.Sometimes(w.MinOne && found.Len > w.MaxBytes,
+			invariant.MarkFetchFirstBatchOversized)
+	}
+	return read
+}
+
+func (r *Replica) locate(w Want, read *Read, out *env.Effects) {
+	for _, l := range r.locating {
+		if l.offset == w.Offset {
+			read.Locating = true
+			return
+		}
+	}
+	if w.Tries >= mostTries {
+		read.Code = kafka.KafkaStorageError
+		return
+	}
+	invariant.Sometimes(true, invariant.MarkFetchLocated)
+	r.locating = append(r.locating, located{r.log.Locate(w.Offset, out), w.Offset})
+	read.Locating, read.Started = true, true
+}
+
+func (r *Replica) finishLocate(token env.Token) {
+	for i, l := range r.locating {
+		if l.token == token {
+			r.locating = append(r.locating[:i], r.locating[i+1:]...)
+			r.changed = true
+			return
+		}
+	}
+}
+
+// servesAt is serves, and the check of the epoch that a client believes in (KIP-320).
+func (r *Replica) servesAt(epoch kafka.LeaderEpoch) kafka.ErrorCode {
+	if code := r.serves(); code != kafka.None || epoch == kafka.NoLeaderEpoch {
+		return code
+	}
+	switch {
+	case epoch < r.lead.epoch:
+		return kafka.FencedLeaderEpoch
+	case epoch > r.lead.epoch:
+		return kafka.UnknownLeaderEpoch
+	}
+	return kafka.None
+}

@@ -1,0 +1,239 @@
+package partition
+
+import (
+	"errors"
+
+	"stet/core/commitlog"
+	"stet/core/env"
+	"stet/core/invariant"
+	"stet/core/kafka"
+)
+
+// Create starts the job that makes the replica's directory.
+func (r *Replica) Create(out *env.Effects) {
+	invariant.Always(r.state == Absent, "a replica is created once")
+	r.startJob(Creating, &commitlog.CreateJob{Path: r.Path(), TopicID: r.TopicID}, out)
+}
+
+// Recover starts the job that reads and repairs the replica's directory.
+func (r *Replica) Recover(now env.Now, out *env.Effects) {
+	invariant.Always(r.state == Waiting, "a replica recovers when it waits for it")
+	r.startJob(Recovering, &commitlog.RecoverJob{
+		Path: r.Path(), TopicID: r.TopicID, Config: r.logConfig, WallMs: now.WallMs,
+		Clean: r.clean, RecoveryPoint: r.start.RecoveryPoint, LogStart: r.start.LogStart,
+		TruncateTo: kafka.NoOffset,
+	}, out)
+}
+
+// Close starts a clean close. A replica that is not online has nothing to make durable: it stays
+// as it is, and Settled says so once its jobs are done.
+func (r *Replica) Close(out *env.Effects) {
+	switch r.state {
+	case Online:
+		r.resign(kafka.NotLeaderOrFollower)
+		r.state, r.changed = Closing, true
+		r.log.Close(out)
+		r.finishClosing(out)
+	case Absent, Waiting:
+		r.wanted = nil
+	}
+}
+
+// Clean says whether the directory is in order: a start after this needs no scan.
+func (r *Replica) Clean() bool {
+	return r.state == Closed || r.state == Gone || r.state == Absent ||
+		r.state == Waiting && r.clean
+}
+
+// Settled says whether nothing of the replica is under way that a clean stop should wait for.
+func (r *Replica) Settled() bool {
+	switch r.state {
+	case Absent, Waiting, Damaged, Closed, Gone:
+		return true
+	case Fenced:
+		return r.log.Quiescent() && len(r.lookups) == 0
+	}
+	return false
+}
+
+// Delete ends the replica and removes its directory; deletion is a fresh random value. The State
+// becomes Gone.
+func (r *Replica) Delete(deletion [16]byte, out *env.Effects) {
+	if r.state == Draining || r.state == Deleting || r.state == Gone {
+		return
+	}
+	r.Resign()
+	r.deletion, r.err = deletion, nil
+	if r.state == Absent && r.job == 0 {
+		r.state = Gone // there never was a directory, or recovery found none
+		return
+	}
+	if r.log != nil {
+		r.log.Fence(env.EOther)
+	}
+	r.state = Draining
+	r.finishDraining(out)
+}
+
+// Retry tries a removal again that has failed.
+func (r *Replica) Retry(out *env.Effects) {
+	if r.state == Draining {
+		r.err = nil
+		r.finishDraining(out)
+	}
+}
+
+func (r *Replica) startJob(state State, job env.Job, out *env.Effects) {
+	invariant.Always(r.job == 0, "a replica has one job of its own at a time")
+	r.state, r.job = state, r.handles.NextToken()
+	out.Jobs = append(out.Jobs, env.JobStart{Token: r.job, Job: job})
+}
+
+// OnJobDone takes the completion of a job of this replica.
+func (r *Replica) OnJobDone(ev *env.Event, out *env.Effects) {
+	switch {
+	case ev.Token == r.job:
+		r.job = 0
+		r.finishJob(ev.Res, out)
+	case r.finishLookup(ev):
+		r.settle(out)
+	case r.log != nil && r.log.OnJobDone(ev, out):
+		r.finishLocate(ev.Token)
+		r.settle(out)
+	}
+}
+
+func (r *Replica) finishJob(res any, out *env.Effects) {
+	switch r.state {
+	case Creating:
+		r.err, _ = res.(error)
+		r.state = Absent
+		if r.err == nil {
+			// A directory that is new holds nothing to scan for, whatever the marker says.
+			r.state, r.start = Waiting, Checkpointed{}
+		}
+	case Recovering:
+		r.finishRecovery(res.(*commitlog.Recovered), out)
+	case Draining:
+		r.finishDraining(out)
+	case Deleting:
+		r.err, _ = res.(error)
+		r.state = Gone
+		if r.err != nil {
+			r.state = Draining // Retry
+		}
+	default:
+		invariant.Unreachable("a job ended in state " + r.state.String())
+	}
+}
+
+// finishRecovery opens what was found. A failure of the disk leaves the replica waiting, for the
+// owner to try again; corruption below the recovery point makes it step aside.
+func (r *Replica) finishRecovery(found *commitlog.Recovered, out *env.Effects) {
+	r.err = found.Err
+	switch {
+	case found.Missing:
+		r.state, r.err = Absent, nil
+		return
+	case found.Corrupt, found.WrongTopic:
+		r.state = Damaged
+		r.changed = true
+		if r.err == nil {
+			r.err = errors.New("log is corrupt below its recovery point")
+		}
+		return
+	case found.Err != nil:
+		r.state = Waiting
+		return
+	}
+	r.Counters.Recoveries++
+	r.Counters.RecoveredBytes += found.Scanned
+	r.Counters.CutBytes += found.Cut
+	invariant.Sometimes(r.clean, invariant.MarkCleanStart)
+	r.clean = false
+	r.state = Opening
+	end := found.End
+	r.log = commitlog.Open(r.handles, r.directory, r.logConfig, found, out)
+	r.highWatermark = max(r.log.LogStartOffset(), min(r.highWatermark, end))
+	r.finishOpening(out)
+}
+
+func (r *Replica) finishOpening(out *env.Effects) {
+	if r.log.Fenced() {
+		r.fence()
+		r.finishFenced(out)
+		return
+	}
+	if !r.log.Ready() {
+		return
+	}
+	r.state, r.changed = Online, true
+	invariant.Sometimes(r.Counters.Fences > 0, invariant.MarkLogReopened)
+	if wanted := r.wanted; wanted != nil {
+		r.wanted = nil
+		r.Lead(*wanted, out)
+	}
+}
+
+// fence ends service after a failed effect. Batches above the written end have failed and are
+// answered as Kafka answers an I/O error; nothing is acknowledged from here on (fsyncgate).
+func (r *Replica) fence() {
+	if l := r.lead; l != nil {
+		r.wanted = &Leadership{l.epoch, l.partitionEpoch, l.isr, l.replicas}
+	}
+	r.resign(kafka.KafkaStorageError)
+	r.state, r.changed = Fenced, true
+	r.Counters.Fences++
+	invariant.Sometimes(true, invariant.MarkLogFenced)
+}
+
+// finishFenced lets go of a fenced log once nothing is under way any more: effects, look-ups, and
+// responses that still read its files, which recovery may cut.
+func (r *Replica) finishFenced(out *env.Effects) {
+	if !r.log.Quiescent() || len(r.lookups) > 0 || r.handles.Leased() > 0 {
+		return
+	}
+	r.start = Checkpointed{r.log.RecoveryPoint(), r.log.LogStartOffset(), r.highWatermark}
+	r.abandon(out)
+	r.state = Waiting
+}
+
+func (r *Replica) abandon(out *env.Effects) {
+	r.log.Abandon(out)
+	r.log = nil
+	r.locating = r.locating[:0]
+}
+
+func (r *Replica) finishClosing(out *env.Effects) {
+	switch {
+	case r.log.Fenced():
+		r.fence()
+		r.wanted = nil
+		r.finishFenced(out)
+	case r.log.Closed() && len(r.lookups) == 0:
+		r.start = Checkpointed{r.log.RecoveryPoint(), r.log.LogStartOffset(), r.highWatermark}
+		r.log, r.state, r.clean = nil, Closed, true
+	}
+}
+
+// finishDraining starts the removal once nothing is under way. Responses may go on reading files
+// whose names are gone.
+func (r *Replica) finishDraining(out *env.Effects) {
+	if r.job != 0 || len(r.lookups) > 0 {
+		return
+	}
+	if r.log != nil {
+		if !r.log.Quiescent() {
+			return
+		}
+		r.abandon(out)
+	}
+	r.startJob(Deleting, &commitlog.DeleteJob{Path: r.Path(), UUID: r.deletion}, out)
+}
+
+// OnLeasesReturned is called after Handles().Release, for a fenced log that waits for it.
+func (r *Replica) OnLeasesReturned(out *env.Effects) {
+	if r.state == Fenced {
+		r.finishFenced(out)
+	}
+}

@@ -1,0 +1,311 @@
+package partition
+
+import (
+	"stet/core/commitlog"
+	"stet/core/env"
+	"stet/core/invariant"
+	"stet/core/kafka"
+)
+
+// Identity says which replica this is. It never changes.
+type Identity struct {
+	Topic     string
+	TopicID   kafka.TopicID
+	Partition kafka.PartitionID
+	Broker    kafka.BrokerID // this node
+}
+
+// Name returns the partition.
+func (i *Identity) Name() kafka.TopicPartition {
+	return kafka.TopicPartition{Topic: i.Topic, Partition: i.Partition}
+}
+
+// Checkpointed is what the offset checkpoints say of a replica, 0 without an entry.
+type Checkpointed struct {
+	RecoveryPoint, LogStart, HighWatermark kafka.Offset
+}
+
+// Counters are the replica's metrics.
+type Counters struct {
+	BatchesIn, RecordsIn, BytesIn int64
+	BytesOut                      int64
+	Duplicates                    int64
+	Refused                       int64 // batches that were not appended
+	Parked                        int64 // appends that had to wait for an acknowledgement
+	Fences                        int64
+	Recoveries                    int64
+	RecoveredBytes, CutBytes      int64
+}
+
+// Replica is one replica. It is driven by the broker's loop: every method belongs to a turn. After
+// any call that takes an Effects, drain Outcomes and Lookups, and ask TakeChanged.
+type Replica struct {
+	Identity
+	Counters Counters
+
+	directory string // below the data directory
+	handles   *commitlog.Handles
+	config    *Config
+	logConfig *commitlog.Config
+	start     Checkpointed // where a recovery begins
+
+	state State
+	job   env.Token      // of Creating, Recovering, Deleting; zero otherwise
+	log   *commitlog.Log // from Opening on, until abandoned
+	err   error          // of the last failed job
+	clean bool           // the directory was closed cleanly by the previous process
+	// deletion names the directory while it is being removed.
+	deletion [16]byte
+
+	lead   *leader     // nil while another broker leads, or nobody
+	wanted *Leadership // taken up when the log opens
+
+	// Invariant while the log is open: LogStart <= highWatermark <= Written.
+	highWatermark kafka.Offset
+
+	locating []located
+	lookups  []lookup
+
+	outcomes []Outcome
+	found    []Lookup
+	changed  bool
+}
+
+// New makes a replica. With exists there is a directory for it, and start and clean say what is
+// known about that; otherwise one is to be created.
+func New(id Identity, handles *commitlog.Handles, config *Config, logConfig *commitlog.Config,
+	exists bool, start Checkpointed, clean bool) *Replica {
+	name := id.Name()
+	r := &Replica{Identity: id, directory: name.String(), handles: handles, config: config,
+		logConfig: logConfig, start: start, clean: clean, state: Absent,
+		highWatermark: start.HighWatermark}
+	if exists {
+		r.state = Waiting
+	}
+	return r
+}
+
+// State returns where the replica is in its life.
+func (r *Replica) State() State { return r.state }
+
+// Err returns why the last job failed, or nil.
+func (r *Replica) Err() error { return r.err }
+
+// Handles returns the maker of the replica's ids and keeper of its leases.
+func (r *Replica) Handles() *commitlog.Handles { return r.handles }
+
+// Path returns the replica's directory.
+func (r *Replica) Path() env.Path { return env.Path{Dir: r.handles.Dir(), Name: r.directory} }
+
+// Config returns the topic's settings. Immutable.
+func (r *Replica) Config() *Config { return r.config }
+
+// SetConfig replaces the topic's settings.
+func (r *Replica) SetConfig(config *Config, logConfig *commitlog.Config, out *env.Effects) {
+	r.config, r.logConfig = config, logConfig
+	if r.log != nil && r.state != Closing {
+		r.log.SetConfig(logConfig)
+		r.advance(out)
+	}
+}
+
+// HighWatermark is the end of what is committed, exclusive.
+func (r *Replica) HighWatermark() kafka.Offset { return r.highWatermark }
+
+// LastStableOffset is the end of what readers of committed transactions may see.
+func (r *Replica) LastStableOffset() kafka.Offset { return r.highWatermark }
+
+// LogStartOffset is the first offset that clients may read.
+func (r *Replica) LogStartOffset() kafka.Offset {
+	if r.log == nil {
+		return r.start.LogStart
+	}
+	return r.log.LogStartOffset()
+}
+
+// LogEndOffset is the end of what is written, exclusive.
+func (r *Replica) LogEndOffset() kafka.Offset {
+	if r.log == nil {
+		return r.highWatermark
+	}
+	return r.log.Written()
+}
+
+// Log returns the open log, or nil. For checks and metrics; the replica owns it.
+func (r *Replica) Log() *commitlog.Log { return r.log }
+
+// LeaderEpoch returns the epoch in which this replica leads, or kafka.NoLeaderEpoch.
+func (r *Replica) LeaderEpoch() kafka.LeaderEpoch {
+	if r.lead == nil {
+		return kafka.NoLeaderEpoch
+	}
+	return r.lead.epoch
+}
+
+// Leading says whether the metadata make this replica the leader, online or not.
+func (r *Replica) Leading() bool { return r.lead != nil || r.wanted != nil }
+
+// Outcomes appends the acknowledgements since the last call to dst.
+func (r *Replica) Outcomes(dst []Outcome) []Outcome {
+	dst = append(dst, r.outcomes...)
+	r.outcomes = r.outcomes[:0]
+	return dst
+}
+
+// TakeChanged says whether what a fetch would be told has changed since the last call: high
+// watermark, log start, availability, leadership, or a position that was looked up.
+func (r *Replica) TakeChanged() bool {
+	changed := r.changed
+	r.changed = false
+	return changed
+}
+
+// Checkpoint returns what to put into the offset checkpoints; ok is false while that is not known.
+func (r *Replica) Checkpoint() (c Checkpointed, ok bool) {
+	if r.log == nil {
+		return r.start, r.state == Closed
+	}
+	return Checkpointed{r.log.RecoveryPoint(), r.log.LogStartOffset(), r.highWatermark}, true
+}
+
+// ExpireProducers forgets idle producers; wallMs is clamped by an ExpiryClock.
+func (r *Replica) ExpireProducers(now env.Now) {
+	if r.state == Online {
+		r.log.ExpireProducers(now)
+	}
+}
+
+// Lead makes this replica the leader, or changes its leadership. An older epoch is late.
+func (r *Replica) Lead(l Leadership, out *env.Effects) {
+	if r.state != Online {
+		r.wanted = &l
+		return
+	}
+	switch {
+	case r.lead != nil && l.Epoch < r.lead.epoch:
+		return
+	case r.lead != nil && l.Epoch == r.lead.epoch:
+		r.lead.update(l)
+	default:
+		// Whoever waits in the old epoch can not be told that its own batch is what reached the
+		// high watermark (canary 17).
+		r.resign(kafka.NotLeaderOrFollower)
+		r.log.AssignEpoch(l.Epoch)
+		r.lead = newLeader(r.Broker, l, r.log.Assigned())
+	}
+	r.changed = true
+	r.advance(out)
+}
+
+// Resign ends the leadership.
+func (r *Replica) Resign() {
+	r.wanted = nil
+	r.resign(kafka.NotLeaderOrFollower)
+	r.changed = true
+}
+
+// resign fails everyone who waits, with the code, and forgets the leadership.
+func (r *Replica) resign(code kafka.ErrorCode) {
+	if r.lead == nil {
+		return
+	}
+	for _, q := range []*acknowledgements{&r.lead.forLocal, &r.lead.forAll} {
+		for {
+			w, ok := q.pop(1<<63 - 1)
+			if !ok {
+				break
+			}
+			r.outcomes = append(r.outcomes, Outcome{Ticket: w.ticket, Code: code,
+				BaseOffset: kafka.NoOffset, AppendTimeMs: kafka.NoTimestamp,
+				LogStartOffset: kafka.NoOffset})
+		}
+	}
+	r.lead = nil
+}
+
+// OnFileDone takes the completion of a file effect of this replica.
+func (r *Replica) OnFileDone(ev *env.Event, out *env.Effects) {
+	if r.log == nil || !r.log.OnFileDone(ev, out) {
+		return
+	}
+	r.settle(out)
+}
+
+// settle takes the steps that the state of the log now allows.
+func (r *Replica) settle(out *env.Effects) {
+	switch r.state {
+	case Opening:
+		r.finishOpening(out)
+	case Online:
+		if r.log.Fenced() {
+			r.fence()
+			r.finishFenced(out)
+			return
+		}
+		r.advance(out)
+	case Fenced:
+		r.finishFenced(out)
+	case Closing:
+		r.finishClosing(out)
+	case Draining:
+		r.finishDraining(out)
+	}
+}
+
+// localEnd is what this replica contributes to the high watermark: what is written, or in flush
+// mode what is synced.
+func (r *Replica) localEnd() kafka.Offset {
+	if invariant.CanaryAckBeforeSync.On() {
+		return r.log.Written()
+	}
+	return r.log.AckEnd()
+}
+
+// advance moves the high watermark and acknowledges what it and the local end have passed.
+func (r *Replica) advance(out *env.Effects) {
+	l := r.lead
+	if l == nil || r.state != Online {
+		return
+	}
+	end := r.localEnd()
+	invariant.Always(end >= l.maximalISR[0].end, "the local end moves forward")
+	l.maximalISR[0].end = end
+	r.advanceHighWatermark(l)
+	for {
+		w, ok := l.forLocal.pop(end)
+		if !ok {
+			break
+		}
+		r.acknowledge(w, kafka.None)
+	}
+	for {
+		w, ok := l.forAll.pop(r.highWatermark)
+		if !ok {
+			break
+		}
+		code := kafka.None
+		if l.underMinISR(r.config) {
+			code = kafka.NotEnoughReplicasAfterAppend
+		}
+		r.acknowledge(w, code)
+	}
+}
+
+func (r *Replica) advanceHighWatermark(l *leader) {
+	if l.underMinISR(r.config) {
+		return
+	}
+	committed := l.committed()
+	if committed <= r.highWatermark {
+		return
+	}
+	r.highWatermark = committed
+	r.changed = true
+	invariant.Always(r.log.LogStartOffset() <= committed, "logStart <= highWatermark")
+	invariant.Always(committed <= r.log.Written(), "highWatermark <= written")
+}
+
+func (r *Replica) acknowledge(w waiting, code kafka.ErrorCode) {
+	r.outcomes = append(r.outcomes, Outcome{Ticket: w.ticket, Code: code, BaseOffset: w.base,
+		AppendTimeMs: w.appendTimeMs, LogStartOffset: r.log.LogStartOffset()})
+}

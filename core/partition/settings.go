@@ -1,0 +1,167 @@
+package partition
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// setting is one topic configuration that a client may set.
+type setting struct {
+	name string
+	set  func(c *Config, value string) error
+}
+
+// settings lists every topic configuration of Kafka 4.4, in the order of their names. One that is
+// not obeyed yet takes only its default, so that nobody is promised what does not happen.
+func settings() []setting {
+	return []setting{
+		{"cleanup.policy", setCleanupPolicy},
+		{"compression.gzip.level", onlyDefault("-1")},
+		{"compression.lz4.level", onlyDefault("9")},
+		{"compression.type", setCompressionType},
+		{"compression.zstd.level", onlyDefault("3")},
+		{"delete.retention.ms", int64Setting(0, func(c *Config) *int64 { return &c.DeleteRetentionMs })},
+		{"errors.deadletterqueue.group.enable", onlyDefault("false")},
+		{"file.delete.delay.ms", int64Setting(0, func(c *Config) *int64 { return &c.FileDeleteDelayMs })},
+		{"flush.messages", int64Setting(1, func(c *Config) *int64 { return &c.FlushMessages })},
+		{"flush.ms", int64Setting(0, func(c *Config) *int64 { return &c.FlushMs })},
+		{"follower.replication.throttled.replicas", onlyDefault("")},
+		{"index.interval.bytes", int32Setting(0, func(c *Config) *int32 { return &c.IndexIntervalBytes })},
+		{"leader.replication.throttled.replicas", onlyDefault("")},
+		{"local.retention.bytes", onlyDefault("-2")},
+		{"local.retention.ms", onlyDefault("-2")},
+		{"max.compaction.lag.ms", onlyDefault("9223372036854775807")},
+		{"max.decompressed.message.bytes", int32Setting(0, func(c *Config) *int32 { return &c.MaxDecompressedMessageBytes })},
+		{"max.message.bytes", int32Setting(0, func(c *Config) *int32 { return &c.MaxMessageBytes })},
+		{"message.timestamp.after.max.ms", int64Setting(0, func(c *Config) *int64 { return &c.TimestampAfterMaxMs })},
+		{"message.timestamp.before.max.ms", int64Setting(0, func(c *Config) *int64 { return &c.TimestampBeforeMaxMs })},
+		{"message.timestamp.type", setTimestampType},
+		{"min.cleanable.dirty.ratio", onlyDefault("0.5")},
+		{"min.compaction.lag.ms", onlyDefault("0")},
+		{"min.insync.replicas", int32Setting(1, func(c *Config) *int32 { return &c.MinInsyncReplicas })},
+		{"preallocate", boolSetting(func(c *Config) *bool { return &c.Preallocate })},
+		{"remote.copy.lag.bytes", onlyDefault("-1")},
+		{"remote.copy.lag.ms", onlyDefault("0")},
+		{"remote.log.copy.disable", onlyDefault("false")},
+		{"remote.log.delete.on.disable", onlyDefault("false")},
+		{"remote.storage.enable", onlyDefault("false")},
+		{"retention.bytes", int64Setting(-1, func(c *Config) *int64 { return &c.RetentionBytes })},
+		{"retention.ms", int64Setting(-1, func(c *Config) *int64 { return &c.RetentionMs })},
+		{"segment.bytes", int32Setting(1<<20, func(c *Config) *int32 { return &c.SegmentBytes })},
+		{"segment.index.bytes", int32Setting(4, func(c *Config) *int32 { return &c.SegmentIndexBytes })},
+		{"segment.jitter.ms", onlyDefault("0")},
+		{"segment.ms", int64Setting(1, func(c *Config) *int64 { return &c.SegmentMs })},
+		{"unclean.leader.election.enable", boolSetting(func(c *Config) *bool { return &c.UncleanLeaderElectionEnable })},
+	}
+}
+
+// Set changes the setting with Kafka's name. The error is fit to be shown to the client.
+func (c *Config) Set(name, value string) error {
+	for _, s := range settings() {
+		if s.name != name {
+			continue
+		}
+		if err := s.set(c, strings.TrimSpace(value)); err != nil {
+			return fmt.Errorf("invalid value %q for configuration %s: %w", value, name, err)
+		}
+		return nil
+	}
+	return fmt.Errorf("unknown topic configuration %s", name)
+}
+
+func setCleanupPolicy(c *Config, value string) error {
+	c.CleanupDelete, c.CleanupCompact = false, false
+	for policy := range strings.SplitSeq(value, ",") {
+		switch strings.TrimSpace(policy) {
+		case "delete":
+			c.CleanupDelete = true
+		case "compact":
+			c.CleanupCompact = true
+		case "": // Kafka 4.2 and later: an empty list keeps for ever.
+		default:
+			return fmt.Errorf("want a list of delete and compact")
+		}
+	}
+	return nil
+}
+
+// setCompressionType refuses a codec: batches are stored as they came, and storing them otherwise
+// than the topic says would be a lie.
+func setCompressionType(c *Config, value string) error {
+	switch value {
+	case "producer":
+		c.CompressionType = value
+		return nil
+	case "uncompressed", "gzip", "snappy", "lz4", "zstd":
+		return fmt.Errorf("this broker does not recompress; only producer is supported")
+	}
+	return fmt.Errorf("no such codec")
+}
+
+func setTimestampType(c *Config, value string) error {
+	switch value {
+	case "CreateTime":
+		c.LogAppendTime = false
+	case "LogAppendTime":
+		c.LogAppendTime = true
+	default:
+		return fmt.Errorf("want CreateTime or LogAppendTime")
+	}
+	return nil
+}
+
+func onlyDefault(only string) func(*Config, string) error {
+	return func(_ *Config, value string) error {
+		if value != only {
+			return fmt.Errorf("not supported; only %q is", only)
+		}
+		return nil
+	}
+}
+
+func boolSetting(field func(*Config) *bool) func(*Config, string) error {
+	return func(c *Config, value string) error {
+		switch strings.ToLower(value) {
+		case "true":
+			*field(c) = true
+		case "false":
+			*field(c) = false
+		default:
+			return fmt.Errorf("want true or false")
+		}
+		return nil
+	}
+}
+
+func int64Setting(least int64, field func(*Config) *int64) func(*Config, string) error {
+	return func(c *Config, value string) error {
+		n, err := parseInteger(value, least, math.MaxInt64)
+		if err == nil {
+			*field(c) = n
+		}
+		return err
+	}
+}
+
+func int32Setting(least int32, field func(*Config) *int32) func(*Config, string) error {
+	return func(c *Config, value string) error {
+		n, err := parseInteger(value, int64(least), math.MaxInt32)
+		if err == nil {
+			*field(c) = int32(n)
+		}
+		return err
+	}
+}
+
+func parseInteger(value string, least, most int64) (int64, error) {
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("want an integer")
+	}
+	if n < least || n > most {
+		return 0, fmt.Errorf("want a value from %d to %d", least, most)
+	}
+	return n, nil
+}
