@@ -30,8 +30,7 @@ type Broker struct {
 
 	timers   timers
 	conns    map[env.ConnID]*conn
-	link     controllerLink // for requests
-	log      controllerLink // for following the metadata log
+	link     controllerLink
 	follower metadataFollower
 	register registration
 	host     host
@@ -164,7 +163,9 @@ func (b *Broker) event(ev *env.Event) {
 			return
 		}
 		b.complete(ev)
-	case env.EventResponse, env.EventResponseSent:
+	case env.EventResponse:
+		b.link.response(b, ev)
+	case env.EventResponseSent:
 		b.complete(ev)
 	case env.EventConnOpened:
 		b.connOpened(ev)

@@ -9,16 +9,12 @@ import (
 	"stet/core/partition"
 )
 
-// LinkListener and LogListener are the values of ConnInfo.Listener by which the node marks its
-// two connections to the active controller: one for requests, one for following the metadata log,
-// whose fetches wait at the controller and would hold up the answers behind them. The broker has
-// one of each at a time: when it closes, the node opens the next one, under a new ConnID, and
-// reports it with EventConnOpened. A ConnSend on them carries a token, which the EventResponse
-// returns together with the decoded kmsg.Response, or with an error.
-const (
-	LinkListener = "\x00controller-link"
-	LogListener  = "\x00controller-log"
-)
+// LinkListener is the value of ConnInfo.Listener by which the node marks the connection to the
+// active controller. The broker has at most one link at a time: when it closes, the node opens
+// the next one, under a new ConnID, and reports it with EventConnOpened. A ConnSend on it carries a
+// Slot, which the EventResponse returns together with the decoded kmsg.Response, or with an error;
+// responses may come in any order, and a metadata fetch that waits must not hold up others.
+const LinkListener = "\x00controller-link"
 
 // Listener is an address that clients are told.
 type Listener struct {

@@ -24,25 +24,17 @@ type origin struct {
 }
 
 func (b *Broker) connOpened(ev *env.Event) {
-	switch ev.Info.Listener {
-	case LinkListener:
+	if ev.Info.Listener == LinkListener {
 		b.link.open(ev.Conn)
 		b.linkOpened()
-	case LogListener:
-		b.log.open(ev.Conn)
-		b.linkOpened()
-	default:
-		b.conns[ev.Conn] = &conn{id: ev.Conn, info: ev.Info}
+		return
 	}
+	b.conns[ev.Conn] = &conn{id: ev.Conn, info: ev.Info}
 }
 
 func (b *Broker) connClosed(ev *env.Event) {
-	switch ev.Conn {
-	case b.link.conn:
+	if ev.Conn == b.link.conn {
 		b.link.close(b)
-		return
-	case b.log.conn:
-		b.log.close(b)
 		return
 	}
 	c := b.conns[ev.Conn]

@@ -25,11 +25,11 @@ type metadataFollower struct {
 // follow asks for what comes after the image, unless that is under way already.
 func (b *Broker) follow() {
 	f := &b.follower
-	if f.under || f.paused.place != 0 || !b.log.up() || b.phase != phaseRunning {
+	if f.under || f.paused.place != 0 || !b.link.up() || b.phase != phaseRunning {
 		return
 	}
 	f.under = true
-	b.log.send(b, &wire.MetadataFetchRequest{
+	b.link.send(b, &wire.MetadataFetchRequest{
 		BrokerID:  int32(b.config.NodeID),
 		FromIndex: int64(b.image.Index()) + 1,
 		MaxBytes:  metadataFetchBytes,

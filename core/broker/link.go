@@ -10,9 +10,9 @@ import (
 // controllerLink is a connection to the active controller. The node opens it, and opens another
 // one when it breaks; requests that were under way then fail with env.EReset.
 type controllerLink struct {
-	conn        env.ConnID // zero: none
-	correlation int32
-	requests    []*linkRequest // under way, in the order they were sent
+	conn     env.ConnID    // zero: none
+	slot     env.Slot      // of the last request
+	requests []linkRequest // under way, in the order they were sent
 }
 
 // answered is told how a request to the controller ended. With an error, or when the controller
@@ -23,14 +23,11 @@ type answered interface {
 
 // linkRequest is a request that is under way.
 type linkRequest struct {
-	link   *controllerLink
-	token  env.Token
+	slot   env.Slot
 	caller answered
 }
 
-func (l *controllerLink) open(conn env.ConnID) {
-	l.conn, l.correlation = conn, 0
-}
+func (l *controllerLink) open(conn env.ConnID) { l.conn, l.slot = conn, 0 }
 
 // up says whether requests can be sent.
 func (l *controllerLink) up() bool { return l.conn != 0 }
@@ -40,9 +37,8 @@ func (l *controllerLink) close(b *Broker) {
 	l.conn = 0
 	requests := l.requests
 	l.requests = nil
-	for _, r := range requests {
-		delete(b.pending, r.token)
-		r.caller.answered(b, nil, env.EReset)
+	for i := range requests {
+		requests[i].caller.answered(b, nil, env.EReset)
 	}
 }
 
@@ -52,27 +48,31 @@ func (l *controllerLink) send(b *Broker, m kmsg.Request, caller answered) {
 		caller.answered(b, nil, env.EReset)
 		return
 	}
-	r := &linkRequest{link: l, caller: caller}
-	r.token = b.nextToken(r)
-	l.requests = append(l.requests, r)
-	l.correlation++
+	l.slot++
+	l.requests = append(l.requests, linkRequest{l.slot, caller})
 	start := b.out.Mark()
-	b.out.Bytes = wire.AppendRequest(b.out.Bytes, l.correlation, "stet-broker", m)
-	b.out.Conn = append(b.out.Conn, env.ConnOp{Op: env.ConnSend, Conn: l.conn,
-		Head: b.out.SpanFrom(start), Token: r.token})
+	b.out.Bytes = wire.AppendRequest(b.out.Bytes, int32(l.slot), "stet-broker", m)
+	b.out.Conn = append(b.out.Conn, env.ConnOp{Op: env.ConnSend, Conn: l.conn, Slot: l.slot,
+		Head: b.out.SpanFrom(start)})
 }
 
-func (r *linkRequest) completed(b *Broker, ev *env.Event) {
-	for i := range r.link.requests {
-		if r.link.requests[i] == r {
-			r.link.requests = append(r.link.requests[:i], r.link.requests[i+1:]...)
-			break
+// response takes an answer of the controller. One of a former link is late.
+func (l *controllerLink) response(b *Broker, ev *env.Event) {
+	if ev.Conn != l.conn {
+		return
+	}
+	for i := range l.requests {
+		if l.requests[i].slot != ev.Slot {
+			continue
 		}
+		caller := l.requests[i].caller
+		l.requests = append(l.requests[:i], l.requests[i+1:]...)
+		res, _ := ev.Res.(kmsg.Response)
+		err := ev.Err
+		if res == nil && err == env.OK {
+			err = env.EMalformed
+		}
+		caller.answered(b, res, err)
+		return
 	}
-	res, _ := ev.Res.(kmsg.Response)
-	err := ev.Err
-	if res == nil && err == env.OK {
-		err = env.EMalformed
-	}
-	r.caller.answered(b, res, err)
 }
