@@ -45,6 +45,7 @@ type node struct {
 	reserve func(size int32) env.Verdict // optional
 	deliver func(frame string) env.Verdict
 	refuse  bool
+	noInq   bool // as on a kernel without TCP_INQ
 }
 
 func newNode() *node {
@@ -58,6 +59,9 @@ func newNode() *node {
 func (n *node) Accept(w env.ConnWriter, info env.ConnInfo) env.ConnReader {
 	if n.refuse {
 		return nil
+	}
+	if n.noInq {
+		w.(*conn).in.hasInq = false
 	}
 	n.writers <- w
 	return n

@@ -73,6 +73,22 @@ func TestEndBehindARequestIsNoticed(t *testing.T) {
 	}
 }
 
+func TestKernelWithoutInqIsReadUntilNothingIsLeft(t *testing.T) {
+	n := newNode()
+	n.noInq = true
+	l := serve(t, Default(), n)
+	for range 20 {
+		c, _ := connect(t, l, n)
+		for range 20 {
+			write(t, c, framed("one", strings.Repeat("2", 10_000)))
+			require.Equal(t, "one", <-n.frames)
+			require.Len(t, <-n.frames, 10_000)
+		}
+		require.NoError(t, c.CloseWrite())
+		require.Equal(t, env.EReset, <-n.ended)
+	}
+}
+
 func TestNegativeLengthIsMalformed(t *testing.T) {
 	n := newNode()
 	c, _ := connect(t, serve(t, Default(), n), n)
