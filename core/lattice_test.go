@@ -54,8 +54,9 @@ var arrows = []struct{ room, above string }{
 	{"cmd/stet", "scenarios node/system"},
 
 	// Measurements and live checks see any broker through the wire alone.
-	{"bench", ""},
-	{"test/live", ""},
+	{"bench/load", ""},
+	{"bench", "bench/load"},
+	{"test/live", "bench/load"},
 }
 
 // testOnly lists what tests may import beyond the arrows of their room.
