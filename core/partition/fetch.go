@@ -51,7 +51,7 @@ func (r *Replica) Read(w Want, out *env.Effects) Read {
 		read.Code = kafka.OffsetOutOfRange
 		return read
 	}
-	if w.Offset >= r.highWatermark {
+	if w.Offset >= r.highWatermark || w.MaxBytes <= 0 && !w.MinOne {
 		return read
 	}
 	found, code := r.log.Find(w.Offset, w.MaxBytes, w.MinOne, r.highWatermark)

@@ -1,0 +1,383 @@
+package broker
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"stet/core/commitlog/logtest"
+	"stet/core/env"
+	"stet/core/kafka"
+	"stet/core/metadata"
+	"stet/core/wire"
+)
+
+// harness drives a broker with an in-memory disk and a small stand-in for the controller.
+type harness struct {
+	t          *testing.T
+	world      *logtest.World
+	controller *standIn
+	config     Config
+	broker     *Broker
+	now        env.Now
+	out        env.Effects
+	incarnated byte
+
+	paths    map[env.FileID]string
+	replies  []reply
+	asked    map[asked]call
+	closed   []env.ConnID
+	leases   []env.Event // responses with ranges that have not "left" yet
+	answers  []env.Event // of the controller, not delivered yet
+	failOp   string      // the next disk operation of this kind fails
+	slots    map[env.ConnID]env.Slot
+	recorded func(string) // told of every write and sync, or nil
+}
+
+type asked struct {
+	conn env.ConnID
+	slot env.Slot
+}
+
+type call struct{ key, version int16 }
+
+// reply is a response as a client sees it.
+type reply struct {
+	conn     env.ConnID
+	response kmsg.Response
+	bytes    int // size of the frame without records
+}
+
+const linkConn env.ConnID = 1 << 40
+
+func newHarness(t *testing.T, change func(*Config)) *harness {
+	h := &harness{t: t, world: logtest.NewWorld(rand.New(rand.NewPCG(1, 2))),
+		controller: newStandIn(), config: DefaultConfig(), asked: map[asked]call{},
+		now: env.Now{Mono: 1, WallMs: 1_700_000_000_000}}
+	h.config.NodeID = 1
+	h.config.Listeners = []Listener{{Name: "PLAINTEXT", Host: "b1", Port: 9092}}
+	if change != nil {
+		change(&h.config)
+	}
+	h.world.Disk.Fail = h.fail
+	h.start()
+	return h
+}
+
+// start begins a life of the process and waits until it serves.
+func (h *harness) start() {
+	h.launch()
+	require.NoError(h.t, h.broker.Fatal())
+	require.True(h.t, h.broker.Ready())
+}
+
+// launch begins a life of the process.
+func (h *harness) launch() {
+	h.incarnated++
+	config := h.config
+	h.paths, h.slots = map[env.FileID]string{}, map[env.ConnID]env.Slot{}
+	h.leases, h.answers, h.replies = nil, nil, nil
+	h.controller.waiting = nil
+	h.broker = New(&config, env.Identity{BootID: "boot", Incarnation: [16]byte{h.incarnated}},
+		func(u env.Use) *rand.Rand { return rand.New(rand.NewPCG(uint64(h.incarnated), uint64(u))) })
+	h.turn(env.Event{Kind: env.EventTick})
+	h.turn(env.Event{Kind: env.EventConnOpened, Conn: linkConn,
+		Info: &env.ConnInfo{Listener: LinkListener}})
+	h.deliver()
+}
+
+// kill ends the process without a word.
+func (h *harness) kill() { h.world.Crash() }
+
+// stop ends the process cleanly.
+func (h *harness) stop() {
+	h.turn(env.Event{Kind: env.EventConfig, Res: Shutdown{}})
+	h.deliver()
+	require.True(h.t, h.broker.Stopped())
+	h.world.Crash()
+}
+
+func (h *harness) fail(op, name string) env.Errno {
+	if h.recorded != nil {
+		h.recorded(op + " " + name)
+	}
+	if h.failOp != "" && h.failOp == op {
+		h.failOp = ""
+		return env.EIO
+	}
+	return env.OK
+}
+
+// turn runs one turn and takes over its effects.
+func (h *harness) turn(events ...env.Event) {
+	h.out.Reset()
+	h.broker.Turn(h.now, events, &h.out)
+	for _, op := range h.out.File {
+		if op.Op == env.FileCreate || op.Op == env.FileOpen {
+			h.paths[op.File] = op.Path
+		}
+	}
+	for _, op := range h.out.Conn {
+		h.conn(op)
+	}
+	h.world.Perform(&h.out)
+}
+
+func (h *harness) conn(op env.ConnOp) {
+	head := append([]byte(nil), h.out.Bytes[op.Head.Start:op.Head.End]...)
+	switch op.Op {
+	case env.ConnSend:
+		h.controller.request(h, op.Slot, head)
+	case env.ConnRespond:
+		h.respond(op, head)
+	case env.ConnClose:
+		h.closed = append(h.closed, op.Conn)
+	}
+}
+
+// respond decodes a response as a client would, with the ranges filled in from the disk.
+func (h *harness) respond(op env.ConnOp, head []byte) {
+	var frame []byte
+	at := uint32(0)
+	for _, r := range h.out.Ranges[op.Ranges.Start:op.Ranges.End] {
+		content := h.world.Disk.Content(h.paths[r.File])
+		require.GreaterOrEqual(h.t, int64(len(content)), r.Off+r.Len)
+		frame = append(frame, head[at:r.At]...)
+		frame = append(frame, content[r.Off:r.Off+r.Len]...)
+		at = r.At
+	}
+	frame = append(frame, head[at:]...)
+	c := h.asked[asked{op.Conn, op.Slot}]
+	response, err := wire.DecodeResponse(c.key, c.version, frame)
+	require.NoError(h.t, err)
+	h.replies = append(h.replies, reply{op.Conn, response, len(head)})
+	if op.Token != 0 {
+		h.leases = append(h.leases, env.Event{Kind: env.EventResponseSent, Conn: op.Conn,
+			Token: op.Token})
+	}
+}
+
+// step performs one thing that is outstanding.
+func (h *harness) step() bool {
+	if len(h.answers) > 0 {
+		ev := h.answers[0]
+		h.answers = h.answers[1:]
+		h.turn(ev)
+		return true
+	}
+	ev, ok := h.world.Step()
+	if !ok {
+		return false
+	}
+	h.turn(ev)
+	return true
+}
+
+// deliver performs everything that is outstanding.
+func (h *harness) deliver() {
+	for n := 0; h.step(); n++ {
+		require.Less(h.t, n, 1_000_000, "the broker never comes to rest")
+	}
+}
+
+// sent reports that every response has left.
+func (h *harness) sent() {
+	leases := h.leases
+	h.leases = nil
+	for _, ev := range leases {
+		h.turn(ev)
+	}
+}
+
+// tick lets time pass.
+func (h *harness) tick(ms int64) {
+	h.now.Mono += env.Mono(ms * 1_000_000)
+	h.now.WallMs += ms
+	h.turn(env.Event{Kind: env.EventTick})
+}
+
+// ask sends a request and runs the turn that takes it.
+func (h *harness) ask(conn env.ConnID, m kmsg.Request) {
+	frame := wire.AppendRequest(nil, 7, "test", m)
+	h.askFrame(conn, frame)
+}
+
+func (h *harness) askFrame(conn env.ConnID, frame []byte) {
+	req := &env.Request{Conn: conn, Slot: h.slots[conn], Bytes: int64(len(frame)),
+		Info: &env.ConnInfo{Listener: "PLAINTEXT"}}
+	decoder := wire.NewDecoder(wire.BrokerListener, wire.DefaultLimits())
+	require.NoError(h.t, decoder.Decode(frame, req))
+	h.asked[asked{conn, req.Slot}] = call{req.Key, req.Version}
+	h.slots[conn]++
+	h.turn(env.Event{Kind: env.EventRequest, Conn: conn, Slot: req.Slot, Req: req})
+}
+
+// take returns the responses since the last call.
+func (h *harness) take() []reply {
+	replies := h.replies
+	h.replies = nil
+	return replies
+}
+
+// one returns the only response since the last call.
+func (h *harness) one() kmsg.Response {
+	h.t.Helper()
+	replies := h.take()
+	require.Len(h.t, replies, 1)
+	return replies[0].response
+}
+
+// createTopic creates a topic and waits for it.
+func (h *harness) createTopic(name string, partitions int32, configs ...string) {
+	m := kmsg.NewPtrCreateTopicsRequest()
+	m.Version, m.TimeoutMillis = 7, 5000
+	t := kmsg.NewCreateTopicsRequestTopic()
+	t.Topic, t.NumPartitions, t.ReplicationFactor = name, partitions, 1
+	for i := 0; i < len(configs); i += 2 {
+		c := kmsg.NewCreateTopicsRequestTopicConfig()
+		c.Name, c.Value = configs[i], &configs[i+1]
+		t.Configs = append(t.Configs, c)
+	}
+	m.Topics = append(m.Topics, t)
+	h.ask(99, m)
+	h.deliver()
+	answer := h.one().(*kmsg.CreateTopicsResponse)
+	require.Equal(h.t, kafka.None, kafka.ErrorCode(answer.Topics[0].ErrorCode))
+}
+
+// standIn answers a broker as a controller does that is alone and always succeeds.
+type standIn struct {
+	image   *metadata.Image
+	entries [][]byte
+	waiting []env.Slot // metadata fetches that wait
+	silent  bool       // answers nothing but metadata fetches
+	topics  byte
+}
+
+func newStandIn() *standIn {
+	c := &standIn{image: metadata.Empty()}
+	c.commit(&metadata.ClusterRecord{ID: "AAAAAAAAAAAAAAAAAAAAAA", Features: metadata.Features{Level: 1}})
+	return c
+}
+
+func (c *standIn) commit(records ...metadata.Record) {
+	entry := metadata.AppendEntry(nil, records...)
+	image, err := c.image.ApplyEntry(c.image.Index()+1, entry)
+	if err != nil {
+		panic(fmt.Sprint("stand-in controller: ", err))
+	}
+	c.image, c.entries = image, append(c.entries, entry)
+}
+
+func (c *standIn) request(h *harness, slot env.Slot, frame []byte) {
+	var req env.Request
+	decoder := wire.NewDecoder(wire.ControllerListener, wire.DefaultLimits())
+	require.NoError(h.t, decoder.Decode(frame, &req))
+	if m, ok := req.Body.(*wire.MetadataFetchRequest); ok {
+		require.EqualValues(h.t, h.broker.image.Index()+1, m.FromIndex)
+		c.waiting = append(c.waiting, slot)
+	} else if !c.silent {
+		c.answer(h, slot, c.decide(req.Body))
+	}
+	c.publish(h)
+}
+
+func (c *standIn) answer(h *harness, slot env.Slot, m kmsg.Response) {
+	h.answers = append(h.answers, env.Event{Kind: env.EventResponse, Conn: linkConn, Slot: slot,
+		Res: m})
+}
+
+// publish answers the metadata fetches that wait, when there is something new.
+func (c *standIn) publish(h *harness) {
+	from := h.broker.image.Index()
+	if from >= c.image.Index() {
+		return
+	}
+	for _, slot := range c.waiting {
+		m := &wire.MetadataFetchResponse{CommittedIndex: int64(c.image.Index()), SnapshotIndex: -1}
+		for i := from + 1; i <= c.image.Index(); i++ {
+			m.Entries = append(m.Entries, wire.MetadataEntry{Index: int64(i), Record: c.entries[i-1]})
+		}
+		c.answer(h, slot, m)
+	}
+	c.waiting = nil
+}
+
+func (c *standIn) decide(body any) kmsg.Response {
+	switch m := body.(type) {
+	case *kmsg.BrokerRegistrationRequest:
+		return c.register(m)
+	case *kmsg.BrokerHeartbeatRequest:
+		broker := c.image.Broker(kafka.BrokerID(m.BrokerID))
+		if broker.Fenced && !m.WantFence {
+			c.commit(&metadata.BrokerFenceRecord{ID: broker.ID, Epoch: broker.Epoch})
+		}
+		return kmsg.NewPtrBrokerHeartbeatResponse()
+	case *kmsg.AllocateProducerIDsRequest:
+		r := kmsg.NewPtrAllocateProducerIDsResponse()
+		r.ProducerIDStart, r.ProducerIDLen = int64(c.image.NextProducerID()), 3
+		c.commit(&metadata.ProducerIDsRecord{Next: c.image.NextProducerID() + 3,
+			Broker: kafka.BrokerID(m.BrokerID), BrokerEpoch: kafka.BrokerEpoch(m.BrokerEpoch)})
+		return r
+	case *kmsg.CreateTopicsRequest:
+		r := kmsg.NewPtrCreateTopicsResponse()
+		for i := range m.Topics {
+			r.Topics = append(r.Topics, c.create(&m.Topics[i]))
+		}
+		return r
+	case *kmsg.DeleteTopicsRequest:
+		r := kmsg.NewPtrDeleteTopicsResponse()
+		for _, t := range m.Topics {
+			d := kmsg.NewDeleteTopicsResponseTopic()
+			topic := c.image.Topic(*t.Topic)
+			d.Topic, d.TopicID = t.Topic, topic.ID
+			c.commit(&metadata.TopicRemovalRecord{ID: topic.ID})
+			r.Topics = append(r.Topics, d)
+		}
+		return r
+	}
+	panic(fmt.Sprintf("stand-in controller: %T", body))
+}
+
+func (c *standIn) register(m *kmsg.BrokerRegistrationRequest) kmsg.Response {
+	r := kmsg.NewPtrBrokerRegistrationResponse()
+	b := metadata.Broker{ID: kafka.BrokerID(m.BrokerID), Epoch: -1, Incarnation: m.IncarnationID,
+		Fenced: true}
+	for _, l := range m.Listeners {
+		b.Endpoints = append(b.Endpoints, metadata.Endpoint{Name: l.Name, Host: l.Host, Port: l.Port})
+	}
+	for _, d := range m.LogDirs {
+		b.Directories = append(b.Directories, d)
+	}
+	c.commit(&metadata.BrokerRecord{Broker: b}, &metadata.LeaderEpochsRecord{Broker: b.ID})
+	r.BrokerEpoch = int64(c.image.Index())
+	return r
+}
+
+func (c *standIn) delete(id kafka.TopicID) { c.commit(&metadata.TopicRemovalRecord{ID: id}) }
+
+func (c *standIn) create(t *kmsg.CreateTopicsRequestTopic) kmsg.CreateTopicsResponseTopic {
+	r := kmsg.NewCreateTopicsResponseTopic()
+	r.Topic, r.NumPartitions, r.ReplicationFactor = t.Topic, t.NumPartitions, 1
+	if c.image.Topic(t.Topic) != nil {
+		r.ErrorCode = int16(kafka.TopicAlreadyExists)
+		return r
+	}
+	c.topics++
+	topic := &metadata.TopicRecord{ID: kafka.TopicID{15: c.topics}, Name: t.Topic}
+	r.TopicID = topic.ID
+	for _, e := range t.Configs {
+		topic.Configs = append(topic.Configs, metadata.ConfigEntry{Name: e.Name, Value: *e.Value})
+	}
+	records := []metadata.Record{topic}
+	for id := range t.NumPartitions {
+		records = append(records, &metadata.PartitionRecord{TopicID: topic.ID,
+			ID: kafka.PartitionID(id), Partition: metadata.Partition{
+				Replicas: []kafka.BrokerID{1}, ISR: []kafka.BrokerID{1}, Leader: 1}})
+	}
+	c.commit(records...)
+	return r
+}
