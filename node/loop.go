@@ -55,10 +55,13 @@ type Loop struct {
 	running  bool
 }
 
-// Tap watches the turns of a loop: the recorder, the simulator's trace. It is called inside the
-// turn and must not keep the slices.
+// Tap watches the turns of a loop: the recorder, the simulator's trace. It must not keep what it is
+// shown: events and their results belong to the turn, effects to the loop.
 type Tap interface {
-	Turned(l LoopID, now env.Now, in []env.Event, out *env.Effects)
+	// Turning is called before a turn.
+	Turning(l LoopID, now env.Now, in []env.Event)
+	// Turned is called after the turn, before its effects are routed.
+	Turned(l LoopID, out *env.Effects)
 }
 
 // NewLoop returns an idle loop around core. tap may be nil.
@@ -141,9 +144,12 @@ func (l *Loop) turn(w Worker, in []env.Event) {
 	l.turns++
 	now := l.host.Now()
 	l.out.Reset()
+	if l.tap != nil {
+		l.tap.Turning(l.ID, now, in)
+	}
 	l.core.Turn(now, in, &l.out)
 	if l.tap != nil {
-		l.tap.Turned(l.ID, now, in, &l.out)
+		l.tap.Turned(l.ID, &l.out)
 	}
 	l.route(w)
 	for i := range in {

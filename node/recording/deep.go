@@ -104,17 +104,16 @@ func appendMap(b []byte, v reflect.Value) []byte {
 	return b
 }
 
-// appendInterface writes the concrete type's name and the value. Errors become their text: no
-// decision looks further into them.
+// appendInterface writes the concrete type's name and the value. An error that is no code becomes
+// its text: no decision looks further into it.
 func appendInterface(b []byte, v reflect.Value) []byte {
 	if v.IsNil() {
 		return appendDeep(b, reflect.ValueOf(""))
 	}
 	e := v.Elem()
-	if v.Type() == errorType && e.Kind() != reflect.Uint8 && e.Kind() != reflect.Int16 {
+	if e.Type().Implements(errorType) && (e.Kind() == reflect.Pointer || e.Kind() == reflect.Struct) {
 		b = appendDeep(b, reflect.ValueOf("error"))
-		text := readable(e).Interface().(error).Error()
-		return appendDeep(b, reflect.ValueOf(text))
+		return appendDeep(b, reflect.ValueOf(readable(e).Interface().(error).Error()))
 	}
 	b = appendDeep(b, reflect.ValueOf(e.Type().String()))
 	return appendDeep(b, e)

@@ -34,11 +34,14 @@ type setup struct {
 
 // Recorder writes turns as they happen. It implements node.Tap; both loops share it.
 type Recorder struct {
-	mu     sync.Mutex
-	w      *bufio.Writer
-	hasher hasher
-	line   []byte
-	err    error
+	// Each loop has its own, and runs one turn at a time.
+	turns   [node.LoopCount]turn
+	packed  [node.LoopCount][]byte
+	hashers [node.LoopCount]hasher
+
+	mu  sync.Mutex
+	w   *bufio.Writer
+	err error
 }
 
 // NewRecorder starts a recording on w of a node that is made of these parts.
@@ -55,22 +58,30 @@ func NewRecorder(w io.Writer, seed [32]byte, c *node.Config, id env.Identity) (*
 	return r, err
 }
 
-// Turned implements node.Tap.
-func (r *Recorder) Turned(l node.LoopID, now env.Now, in []env.Event, out *env.Effects) {
+// Turning implements node.Tap: it packs the events, which the turn may consume.
+func (r *Recorder) Turning(l node.LoopID, now env.Now, in []env.Event) {
+	t := &r.turns[l]
+	t.Loop, t.Now, t.Events = l, now, t.Events[:0]
+	for i := range in {
+		t.Events = append(t.Events, pack(&in[i]))
+	}
+	r.packed[l] = appendTurn(r.packed[l][:0], t)
+}
+
+// Turned implements node.Tap: it writes the turn with the hash of its effects behind it.
+func (r *Recorder) Turned(l node.LoopID, out *env.Effects) {
+	hash := r.hashers[l].effects(out)
+	line := append(r.packed[l], hash[:]...)
+	r.packed[l] = line
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.err != nil {
 		return
 	}
-	t := turn{Loop: l, Now: now, Hash: r.hasher.effects(out), Events: make([]event, len(in))}
-	for i := range in {
-		t.Events[i] = pack(&in[i])
-	}
-	r.line = appendTurn(r.line[:0], &t)
 	var size [4]byte
-	binary.BigEndian.PutUint32(size[:], uint32(len(r.line)))
+	binary.BigEndian.PutUint32(size[:], uint32(len(line)))
 	if _, r.err = r.w.Write(size[:]); r.err == nil {
-		_, r.err = r.w.Write(r.line)
+		_, r.err = r.w.Write(line)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 
 	"stet/core/broker"
 	"stet/core/controller"
@@ -41,7 +42,7 @@ func Replay(in io.Reader, streams func(seed [32]byte) func(env.Use) *rand.Rand) 
 	}
 	p := player{cores: cores, unpack: newUnpacker(), types: resultTypes()}
 	for {
-		t, err := p.next(r)
+		t, recorded, err := p.next(r)
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			return res, nil
 		}
@@ -54,9 +55,9 @@ func Replay(in io.Reader, streams func(seed [32]byte) func(env.Use) *rand.Rand) 
 		}
 		res.Turns++
 		res.Events += int64(len(t.Events))
-		if hash != t.Hash {
+		if hash != recorded {
 			res.Divergent = fmt.Sprintf("turn %d of the %v loop, events %v: effects %x, recorded %x",
-				res.Turns, t.Loop, kinds(t.Events), hash, t.Hash)
+				res.Turns, t.Loop, kinds(t.Events), hash, recorded)
 			return res, nil
 		}
 	}
@@ -116,32 +117,31 @@ type player struct {
 	line   []byte
 }
 
-// next reads one turn.
-func (p *player) next(r *bufio.Reader) (*turn, error) {
+// next reads one turn and the hash of what it emitted.
+func (p *player) next(r *bufio.Reader) (*turn, Hash, error) {
 	var size [4]byte
+	var hash Hash
 	if _, err := io.ReadFull(r, size[:]); err != nil {
-		return nil, err
+		return nil, hash, err
 	}
-	n := binary.BigEndian.Uint32(size[:])
-	if n > maxTurnBytes {
-		return nil, fmt.Errorf("a turn of %d bytes", n)
+	n := int(binary.BigEndian.Uint32(size[:]))
+	if n > maxTurnBytes || n < len(hash) {
+		return nil, hash, fmt.Errorf("a turn of %d bytes", n)
 	}
-	if cap(p.line) < int(n) {
-		p.line = make([]byte, n)
-	}
-	p.line = p.line[:n]
+	p.line = slices.Grow(p.line[:0], n)[:n]
 	if _, err := io.ReadFull(r, p.line); err != nil {
-		return nil, err
+		return nil, hash, err
 	}
+	copy(hash[:], p.line[n-len(hash):])
 	t := &turn{}
-	d := deepReader{types: p.types, b: p.line}
+	d := deepReader{types: p.types, b: p.line[:n-len(hash)]}
 	if err := d.read(reflect.ValueOf(t).Elem()); err != nil {
-		return nil, err
+		return nil, hash, err
 	}
 	if t.Loop >= node.LoopCount {
-		return nil, fmt.Errorf("loop %d", t.Loop)
+		return nil, hash, fmt.Errorf("loop %d", t.Loop)
 	}
-	return t, nil
+	return t, hash, nil
 }
 
 // play runs a turn and returns the hash of what it emitted.

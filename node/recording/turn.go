@@ -18,7 +18,6 @@ type turn struct {
 	Loop   node.LoopID
 	Now    env.Now
 	Events []event
-	Hash   Hash
 }
 
 // event is an env.Event without pointers into memory that was lent to the turn.
@@ -219,4 +218,5 @@ func (noBuffer) Bytes() []byte { return nil }
 func (noBuffer) Retain()       {}
 func (noBuffer) Release()      {}
 
+// appendTurn appends a turn; the hash of its effects comes behind it.
 func appendTurn(b []byte, t *turn) []byte { return appendDeep(b, reflect.ValueOf(t).Elem()) }
