@@ -211,3 +211,13 @@ type Deletion struct {
 	Step      Step         `json:"step"`
 	LogStart  kafka.Offset `json:"log_start"`
 }
+
+// Abandoned is the poll as it is recorded when its answer never came: nothing was seen.
+func (p *Poll) Abandoned() *Poll {
+	return &Poll{
+		Client: p.Client, Partition: p.Partition, Assignment: p.Assignment,
+		Isolation: p.Isolation, Position: p.Position, Invoke: p.Invoke,
+		HighWatermark: kafka.NoOffset, LastStableOffset: kafka.NoOffset,
+		LogStart: kafka.NoOffset, Final: p.Final,
+	}
+}

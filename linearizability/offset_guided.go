@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"stet/core/kafka"
 )
 
 // checkOffsetGuided is the complete checker of A4. The order of a partition's appends is known
@@ -72,6 +74,20 @@ func (o *order) rank(read readOp) int {
 	return at
 }
 
+// rankWhole is the number of appends that a read saw to their ends. The high watermark never stands
+// inside a batch, so a strict read that ends there has not seen the append.
+func (o *order) rankWhole(read readOp) int {
+	below := o.rank(read)
+	for below > 0 {
+		last := o.appends[below-1]
+		if last.base+kafka.Offset(last.count) <= read.end {
+			break
+		}
+		below--
+	}
+	return below
+}
+
 // latestCalls gives, for each append, which one of it and those below was invoked last.
 func latestCalls(appends []appendOp) []int {
 	latest := make([]int, len(appends))
@@ -116,7 +132,7 @@ func (o *order) strictViolations() []disorder {
 	earliest := earliestReturns(o.appends)
 	latest := -1
 	for i, read := range reads {
-		if below := o.rank(read); below < len(o.appends) {
+		if below := o.rankWhole(read); below < len(o.appends) {
 			first := o.appends[earliest[below]]
 			if strictReturn(first) < read.call {
 				bad = append(bad, disorder{fmt.Sprintf(

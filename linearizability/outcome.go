@@ -84,5 +84,11 @@ func (s *Send) Outcome() (Outcome, kafka.Offset) {
 func (s *Send) mustSurvive() bool { return s.Acks == -1 }
 
 // mayDuplicate says whether the promise allows several copies: a client without idempotence that
-// retried.
-func (s *Send) mayDuplicate() bool { return !s.Idempotent && len(s.Attempts) > 1 }
+// retried. A send that has not returned may have another attempt under way.
+func (s *Send) mayDuplicate() bool {
+	attempts := len(s.Attempts)
+	if s.Return == 0 {
+		attempts++
+	}
+	return !s.Idempotent && attempts > 1
+}

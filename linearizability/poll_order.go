@@ -106,7 +106,10 @@ func (j pollJudge) fromPosition() {
 func (j pollJudge) after(before int) {
 	previous, poll := &j.v.history.Polls[before], &j.v.history.Polls[j.poll]
 	end := previous.Records[len(previous.Records)-1].Offset
-	if j.p.lives.clamp(end+1, previous.Invoke, poll.Return) <= end {
+	// What lay below the position may have been lost and appended anew since the consumer
+	// passed it, control records included, which it passes without handing them on.
+	behind := max(end+1, poll.Position)
+	if j.p.lives.clamp(behind, previous.Invoke, poll.Return) < behind {
 		j.r.count("polls-across-a-loss", 1)
 		return
 	}
