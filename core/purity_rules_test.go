@@ -26,10 +26,10 @@ var importsOfRooms = map[string][]string{
 	"stet/core/record": {
 		"unsafe", "github.com/klauspost/compress/...", "github.com/pierrec/lz4/v4",
 	},
-	"stet/core/wire":        {"unsafe", "github.com/twmb/franz-go/pkg/kmsg"},
-	"stet/core/broker":      {"github.com/twmb/franz-go/pkg/kmsg"},
-	"stet/core/controller":  {"github.com/twmb/franz-go/pkg/kmsg"},
-	"stet/core/quorum":      {"go.etcd.io/raft/v3/...", "google.golang.org/protobuf/proto"},
+	"stet/core/wire":       {"unsafe", "github.com/twmb/franz-go/pkg/kmsg"},
+	"stet/core/broker":     {"github.com/twmb/franz-go/pkg/kmsg"},
+	"stet/core/controller": {"github.com/twmb/franz-go/pkg/kmsg"},
+	"stet/core/quorum":     {"go.etcd.io/raft/v3/...", "google.golang.org/protobuf/proto"},
 	"stet/core/env/envtest": { // a real world calls its scripts from several goroutines
 		"sync", "testing", "github.com/stretchr/testify/...", "pgregory.net/rapid",
 	},
