@@ -5,25 +5,46 @@ SHELL := /bin/bash
 .ONESHELL:
 .DEFAULT_GOAL := help
 
+# Sizes of the longer targets.
+ROUNDS     ?= 20 # crash: how often the broker is killed. bench: how often A B B A is run
+GB         ?= 1.5 # bench: gigabytes measured. recovery: gigabytes in the logs
+DISCARD    ?= 3 # bench: gigabytes written before anything counts
+PARTITIONS ?= 8 # bench, recovery: partitions
+FUZZTIME   ?= 5m # fuzz: of each fuzz target
+
 GO  ?= go
 TAGS = canary,slow,live
+
+# BROKER is what the live targets judge; AGAINST is what bench compares it with.
+BROKER  ?= bin/stet serve --data-dir {dir} --listen 127.0.0.1:{port}
+AGAINST ?= bench/peer.sh serve {dir} {port}
+LIVE     = $(GO) test -tags live -count=1 -v ./test/live -broker '$(BROKER)'
 
 # The last line of a target that fails.
 REPORT = trap '[ $$? = 0 ] || echo "$@: FAILED"' EXIT
 
-.PHONY: help test ci lint clean
+.PHONY: help run test ci lint conformance crash recovery hostile fuzz bench clean bin/stet
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 	echo "help: $$(grep -cE '^[a-z-]+:.*## ' $(MAKEFILE_LIST)) targets"
+
+run: bin/stet ## start a broker on 127.0.0.1:9092 with data in ./data
+	@bin/stet serve --data-dir data --listen 127.0.0.1:9092
+	echo "run: stopped"
 
 test: ## unit, contract, property and short simulation tests
 	@$(REPORT)
 	$(GO) test ./...
 	echo "test: ok packages=$$($(GO) list ./... | wc -l)"
 
-ci: lint test ## what a change has to pass: the lint and every test
-	@echo "ci: ok"
+ci: lint test ## what a change has to pass: lint, tests, and a short form of each longer check
+	@$(REPORT)
+	$(MAKE) --no-print-directory fuzz FUZZTIME=10s
+	$(MAKE) --no-print-directory hostile
+	$(MAKE) --no-print-directory crash ROUNDS=5
+	$(MAKE) --no-print-directory conformance
+	echo "ci: ok"
 
 lint: bin/staticcheck bin/gofumpt ## go vet, staticcheck, gofumpt
 	@$(REPORT)
@@ -36,6 +57,49 @@ lint: bin/staticcheck bin/gofumpt ## go vet, staticcheck, gofumpt
 		exit 1
 	fi
 	echo "lint: ok"
+
+conformance: bin/stet ## round trips by kcat and franz-go, limits, Kafka's dump tool, start, memory, syscalls
+	@$(REPORT)
+	$(LIVE) -skip 'Kill|Recovery|Hostile'
+	echo "conformance: ok"
+
+crash: bin/stet ## kill -9 under load, ROUNDS times; every acknowledged record is read back
+	@$(REPORT)
+	$(LIVE) -run 'SurviveKill' -rounds $(strip $(ROUNDS)) -torn $$(( $(strip $(ROUNDS)) >= 20 )) -timeout 30m | tee out/crash
+	echo "crash: ok $$(grep -o 'rounds=.*' out/crash)"
+
+recovery: bin/stet ## time the recovery of GB gigabytes in PARTITIONS partitions after kill -9
+	@$(REPORT)
+	$(LIVE) -run 'Recovery' -gb $(strip $(GB)) -partitions $(strip $(PARTITIONS)) | tee out/recovery
+	echo "recovery: ok $$(grep -o 'gb=.*' out/recovery)"
+
+hostile: bin/stet ## malformed, lying and oversized frames
+	@$(REPORT)
+	$(LIVE) -run 'Hostile'
+	echo "hostile: ok"
+
+fuzz: ## native fuzzing of everything that reads bytes from outside, FUZZTIME each
+	@$(REPORT)
+	count=0
+	for package in $$($(GO) list ./...); do
+		for target in $$($(GO) test -list '^Fuzz' $$package | grep '^Fuzz' || true); do
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(strip $(FUZZTIME)) $$package
+			count=$$((count + 1))
+		done
+	done
+	echo "fuzz: ok targets=$$count time=$(strip $(FUZZTIME))"
+
+bench: bin/stet ## CPU and memory beside Apache Kafka: GB measured, DISCARD before, A B B A ROUNDS times
+	@$(REPORT)
+	$(GO) build -o bin/bench ./bench
+	bin/bench compare --broker '$(BROKER)' --against '$(AGAINST)' --gb $(strip $(GB)) \
+		--discard $(strip $(DISCARD)) --partitions $(strip $(PARTITIONS)) \
+		--rounds $(if $(filter command line,$(origin ROUNDS)),$(ROUNDS),1) | tee out/bench
+	echo "bench: ok $$(grep -oE '^(produce|consume)[^ ]* .*' out/bench | tr '\n' ' ')"
+
+bin/stet:
+	@mkdir -p out
+	$(GO) build -o $@ ./cmd/stet
 
 bin/staticcheck bin/gofumpt: tools/go.mod tools/go.sum
 	@$(GO) -C tools build -o ../bin/ honnef.co/go/tools/cmd/staticcheck mvdan.cc/gofumpt
