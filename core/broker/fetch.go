@@ -195,8 +195,7 @@ func (b *Broker) readPartition(w *fetchWait, p *fetchPartition, tally *fetchTall
 		}
 	}
 	if code != kafka.None {
-		read.Read = partition.Read{Code: code, HighWatermark: -1, LastStableOffset: -1,
-			LogStartOffset: -1}
+		read.Read = partition.RefusedRead(code)
 		read.emit, tally.urgent = true, true
 		return
 	}

@@ -34,7 +34,8 @@ type harness struct {
 	answers  []env.Event // of the controller, not delivered yet
 	failOp   string      // the next disk operation of this kind fails
 	slots    map[env.ConnID]env.Slot
-	recorded func(string) // told of every write and sync, or nil
+	recorded func(string) // told of every disk operation, or nil
+	watch    func()       // called after every turn, or nil
 }
 
 type asked struct {
@@ -124,6 +125,9 @@ func (h *harness) turn(events ...env.Event) {
 		h.conn(op)
 	}
 	h.world.Perform(&h.out)
+	if h.watch != nil {
+		h.watch()
+	}
 }
 
 func (h *harness) conn(op env.ConnOp) {
@@ -242,8 +246,11 @@ func (h *harness) createTopic(name string, partitions int32, configs ...string) 
 		t.Configs = append(t.Configs, c)
 	}
 	m.Topics = append(m.Topics, t)
+	watch := h.watch
+	h.watch = nil
 	h.ask(99, m)
 	h.deliver()
+	h.watch = watch
 	answer := h.one().(*kmsg.CreateTopicsResponse)
 	require.Equal(h.t, kafka.None, kafka.ErrorCode(answer.Topics[0].ErrorCode))
 }
@@ -358,6 +365,15 @@ func (c *standIn) register(m *kmsg.BrokerRegistrationRequest) kmsg.Response {
 }
 
 func (c *standIn) delete(id kafka.TopicID) { c.commit(&metadata.TopicRemovalRecord{ID: id}) }
+
+// lead bumps the leader epoch of a partition.
+func (c *standIn) lead(name string, id kafka.PartitionID, epoch kafka.LeaderEpoch) {
+	topic := c.image.Topic(name)
+	p := *topic.Partition(id)
+	p.LeaderEpoch = epoch
+	p.Epoch++
+	c.commit(&metadata.PartitionRecord{TopicID: topic.ID, ID: id, Partition: p})
+}
 
 func (c *standIn) create(t *kmsg.CreateTopicsRequestTopic) kmsg.CreateTopicsResponseTopic {
 	r := kmsg.NewCreateTopicsResponseTopic()

@@ -42,14 +42,12 @@ const mostTries = 3
 // A range that is sent needs a lease (Handles().Lease).
 func (r *Replica) Read(w Want, out *env.Effects) Read {
 	if code := r.servesAt(w.CurrentLeaderEpoch); code != kafka.None {
-		return Read{Code: code, HighWatermark: kafka.NoOffset, LastStableOffset: kafka.NoOffset,
-			LogStartOffset: kafka.NoOffset}
+		return RefusedRead(code)
 	}
 	read := Read{HighWatermark: r.highWatermark, LastStableOffset: r.LastStableOffset(),
 		LogStartOffset: r.log.LogStartOffset()}
 	if w.Offset < read.LogStartOffset || w.Offset > r.log.Written() {
-		read.Code = kafka.OffsetOutOfRange
-		return read
+		return RefusedRead(kafka.OffsetOutOfRange)
 	}
 	if w.Offset >= r.highWatermark || w.MaxBytes <= 0 && !w.MinOne {
 		return read
@@ -59,7 +57,10 @@ func (r *Replica) Read(w Want, out *env.Effects) Read {
 		r.locate(w, &read, out)
 		return read
 	}
-	read.Code, read.Found = code, found
+	if code != kafka.None {
+		return RefusedRead(code)
+	}
+	read.Found = found
 	if found.Len > 0 {
 		invariant.Always(found.Start <= w.Offset, "a read starts with the batch of its offset")
 		invariant.Always(found.End <= r.highWatermark, "a read ends below the high watermark")
@@ -67,6 +68,12 @@ func (r *Replica) Read(w Want, out *env.Effects) Read {
 			invariant.MarkFetchFirstBatchOversized)
 	}
 	return read
+}
+
+// RefusedRead is an answer that is an error.
+func RefusedRead(code kafka.ErrorCode) Read {
+	return Read{Code: code, HighWatermark: kafka.NoOffset, LastStableOffset: kafka.NoOffset,
+		LogStartOffset: kafka.NoOffset}
 }
 
 func (r *Replica) locate(w Want, read *Read, out *env.Effects) {
@@ -77,7 +84,7 @@ func (r *Replica) locate(w Want, read *Read, out *env.Effects) {
 		}
 	}
 	if w.Tries >= mostTries {
-		read.Code = kafka.KafkaStorageError
+		*read = RefusedRead(kafka.KafkaStorageError)
 		return
 	}
 	invariant.Sometimes(true, invariant.MarkFetchLocated)
