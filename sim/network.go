@@ -189,3 +189,13 @@ func (n *Network) OpenConns() []OpenConn {
 	}
 	return out
 }
+
+// busyConns returns how many connections of a place have bytes in flight.
+func (n *Network) busyConns(p Place) (count int) {
+	for _, c := range n.open {
+		if (c.ends[0].place == p || c.ends[1].place == p) && c.pipes[0].unread+c.pipes[1].unread > 0 {
+			count++
+		}
+	}
+	return count
+}

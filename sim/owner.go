@@ -33,6 +33,7 @@ func (c Cause) String() string {
 type ownerState struct {
 	place   Place
 	dead    Cause
+	paused  Time          // none of its events runs before
 	tasks   []*Task       // alive, in the order of their start
 	atDeath []func(Cause) // in the order of registration
 }
@@ -73,3 +74,7 @@ func (s *Scheduler) Kill(o Owner, cause Cause) {
 		t.kill()
 	}
 }
+
+// Pause holds every event and task of o back until t: a process that is stopped and later goes on
+// without noticing. Its calls in flight have their effect when it goes on.
+func (s *Scheduler) Pause(o Owner, t Time) { s.owners[o].paused = max(s.owners[o].paused, t) }

@@ -73,11 +73,19 @@ func (s *Scheduler) Next() Time {
 }
 
 // Step runs the earliest event of a living owner and says whether there was one.
-func (s *Scheduler) Step() bool {
+func (s *Scheduler) Step() bool { return s.step(Never) }
+
+// step is Step for events up to and including time limit.
+func (s *Scheduler) step(limit Time) bool {
 	invariant.Always(s.current == nil, "a task steps the scheduler")
-	for len(s.events) > 0 {
+	for len(s.events) > 0 && s.events[0].at <= limit {
 		e := s.events.pop()
 		if s.owners[e.owner].dead != 0 {
+			continue
+		}
+		if resume := s.owners[e.owner].paused; resume > e.at {
+			e.at = resume
+			s.push(e)
 			continue
 		}
 		s.dispatch(&e)
@@ -105,10 +113,7 @@ func (s *Scheduler) dispatch(e *event) {
 // RunUntil runs all events up to and including time t and then stands at t. It stops early, and
 // says false, when stop (which may be nil) says so after an event.
 func (s *Scheduler) RunUntil(t Time, stop func() bool) bool {
-	for s.Next() <= t && s.Next() != Never {
-		if !s.Step() {
-			break
-		}
+	for s.step(t) {
 		if stop != nil && stop() {
 			return false
 		}

@@ -169,6 +169,22 @@ func TestDeathHooksRunInOrderBeforeTasksUnwind(t *testing.T) {
 	require.Equal(t, []string{"first power loss", "second", "task"}, log)
 }
 
+func TestRunUntilDoesNotRunPastItsBoundForTheDeadOrThePaused(t *testing.T) {
+	s := newTestScheduler(t)
+	dead, paused := s.NewOwner(1), s.NewOwner(2)
+	var log []Time
+	s.At(5, dead, KindTimer, func() { t.Error("dead") })
+	s.At(5, paused, KindTimer, func() { log = append(log, s.Now()) })
+	s.At(6, paused, KindTimer, func() { log = append(log, s.Now()+1000) })
+	s.At(15, 0, KindTimer, func() { log = append(log, s.Now()) })
+	s.Kill(dead, Killed)
+	s.Pause(paused, 20)
+	s.RunUntil(10, nil)
+	require.Empty(t, log)
+	s.RunUntil(30, nil)
+	require.Equal(t, []Time{15, 20, 1020}, log, "in their order")
+}
+
 func TestCloseEndsEveryCoroutine(t *testing.T) {
 	s := newTestScheduler(t)
 	unwound := 0

@@ -13,6 +13,11 @@ import (
 	"stet/sim/digest"
 )
 
+// outside is the world's side of something.
+type outside struct{ secret int }
+
+func (*outside) Undigested() {}
+
 type leaf struct {
 	a int
 	b string
@@ -38,6 +43,8 @@ type state struct {
 	call     func()
 	scratch  []byte `digest:"-"`
 	pool     sync.Pool
+	world    *outside
+	any      any
 	embedded struct{ deep [2]leaf }
 }
 
@@ -49,6 +56,7 @@ func newState() *state {
 		box:    leaf{5, "boxed"}, boxed: bytes.NewBufferString("b"), call: func() {},
 	}
 	s.self = s
+	s.world, s.any = &outside{1}, &outside{2}
 	s.current.Store(&leaf{9, "atomic"})
 	return s
 }
@@ -100,6 +108,7 @@ func TestDigestIgnoresTaggedFieldsAndFunctions(t *testing.T) {
 	s := newState()
 	want := digest.Of(s)
 	s.scratch, s.call = []byte("other"), nil
+	s.world.secret, s.any.(*outside).secret = 7, 8
 	require.Equal(t, want, digest.Of(s))
 }
 

@@ -136,6 +136,9 @@ func (f *flipper) flipPointer(v reflect.Value, path string) {
 		return
 	}
 	f.try(v, reflect.Zero(v.Type()), path)
+	if v.Type().Implements(undigested) {
+		return
+	}
 	p := pointer{v.UnsafePointer(), v.Type()}
 	if !f.seen[p] {
 		f.seen[p] = true
