@@ -24,8 +24,8 @@ type Appended struct {
 }
 
 // Append appends one batch that the leader has judged, under its epoch. It takes the next offset
-// and file position and emits the write, which takes over the caller's reference of buf. On an
-// error nothing is emitted and the reference stays the caller's; likewise for a duplicate.
+// and file position and emits the write, which carries buf; the node keeps the buffer alive until
+// it is done. On an error, and for a duplicate, nothing is emitted.
 //
 // Errors: OutOfOrderSequenceNumber, InvalidProducerEpoch, RecordListTooLarge, KafkaStorageError.
 func (l *Log) Append(now env.Now, facts *record.Facts, buf env.BufRef, epoch kafka.LeaderEpoch,

@@ -29,8 +29,7 @@ type RecoverJob struct {
 	RecoveryPoint kafka.Offset
 	LogStart      kafka.Offset
 	// TruncateTo cuts the log to end at the batch boundary at or below this offset; set it to
-	// kafka.NoOffset for a plain recovery. If the recovery point is above it, first write a
-	// checkpoint in which it is not.
+	// kafka.NoOffset for a plain recovery. First checkpoint Log.TruncationPoint.
 	TruncateTo kafka.Offset
 }
 
