@@ -3,6 +3,7 @@ package linearizability
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -69,6 +70,15 @@ func (v *Verdict) Violations() []Violation {
 	var out []Violation
 	for _, r := range v.Reports {
 		out = append(out, r.Violations...)
+	}
+	return out
+}
+
+// Evidence gives the violations as lines of text, as a failed run prints them.
+func (v *Verdict) Evidence() []string {
+	var out []string
+	for _, violation := range v.Violations() {
+		out = append(out, strings.Split(violation.String(), "\n")...)
 	}
 	return out
 }
