@@ -26,7 +26,7 @@ func (b *Broker) request(ev *env.Event) {
 		b.metadata(r, o, body)
 	case *kmsg.ApiVersionsRequest:
 		b.apiVersions(r, o, body)
-	case *wire.UnsupportedApiVersions:
+	case wire.UnsupportedApiVersions:
 		b.unsupportedApiVersions(o)
 	case *kmsg.CreateTopicsRequest:
 		b.createTopics(r, o, body)
