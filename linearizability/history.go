@@ -37,6 +37,11 @@ type PartitionInfo struct {
 
 	// Compacted says that records may vanish from the middle of the log.
 	Compacted bool `json:"compacted,omitempty"`
+
+	// Refused says that at the end of the run the partition rightly refuses to serve, because a
+	// fault of the scenario corrupted what was synced. Its records are unseen (H12), not lost: a
+	// dump of the files still has to show those that no excuse covers.
+	Refused bool `json:"refused,omitempty"`
 }
 
 // Send is one Produce of one batch to one partition, with all attempts that the client made before
@@ -107,8 +112,9 @@ type Batch struct {
 	Control bool         `json:"control,omitempty"`
 }
 
-// Ghost is what the simulator knows to be true at the step at which a response is delivered.
-// An offset that it does not know is kafka.NoOffset. Offsets are ends: exclusive.
+// Ghost is what the simulator knows to be true at the step at which a response is delivered; if a
+// loss lowered a watermark while the response was under way, what was true before it. An offset
+// that it does not know is kafka.NoOffset. Offsets are ends: exclusive.
 type Ghost struct {
 	LogStart         kafka.Offset `json:"log_start"`
 	LastStableOffset kafka.Offset `json:"last_stable_offset"`

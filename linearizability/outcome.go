@@ -41,6 +41,10 @@ func ClassifyAttempt(a Attempt, acks int16, mayHaveAppended bool) Outcome {
 // mean appended and not yet replicated; OUT_OF_ORDER_SEQUENCE_NUMBER, UNKNOWN_PRODUCER_ID and
 // DUPLICATE_SEQUENCE_NUMBER, which may answer a retry of something that is in the log;
 // KAFKA_STORAGE_ERROR, whose write may have reached the disk; and UNKNOWN_SERVER_ERROR.
+//
+// UNKNOWN_TOPIC_OR_PARTITION is among them although it also answers a parked request whose topic
+// is deleted under it: the high watermark had not reached its records, so no committed read can
+// have shown them, and now none will.
 func refusedBeforeAppend(code kafka.ErrorCode) bool {
 	switch code {
 	case kafka.NotEnoughReplicas,

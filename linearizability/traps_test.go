@@ -358,3 +358,21 @@ func TestFinalPollsStandInForADump(t *testing.T) {
 	s.h.Polls[0].Records = s.h.Polls[0].Records[:1]
 	s.wantBroken(t, lin.LostWrite, lin.Unseen)
 }
+
+// A partition that must not serve is not seen; its files still have to hold what stands.
+func TestRefusedPartitionIsUnseenNotLost(t *testing.T) {
+	build := func(refused bool, records ...lin.Observed) *story {
+		s := &story{}
+		s.h.Partitions = []lin.PartitionInfo{{Partition: orders, Refused: refused}}
+		a, b := s.sends(1, 10, 20, okAt(0)).Records[0], s.sends(1, 30, 40, okAt(1)).Records[0]
+		s.h.Excuses = []lin.Excuse{{Partition: orders, Step: 50, From: 1, To: 2, Reason: "bit flip"}}
+		s.ends(0, 2, at(0, a), at(1, b))
+		s.h.Polls[0].Code, s.h.Polls[0].Records = kafka.KafkaStorageError, nil
+		s.h.Dumps[0].Records = records
+		return s
+	}
+	first := at(0, value(1, 0, 10))
+	build(true, first).wantLegal(t)
+	build(false, first).wantBroken(t, lin.Unseen)
+	build(true).wantBroken(t, lin.LostWrite)
+}

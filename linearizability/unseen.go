@@ -11,7 +11,8 @@ import (
 //
 // Source: Jepsen's unseen. Cost: O(n).
 //
-// Traps. The exemptions are those of H1: deleted legally, or excused. Unlike H1 this check needs
+// Traps. The exemptions are those of H1, deleted legally or excused, and a partition that rightly
+// refuses to serve (PartitionInfo.Refused). Unlike H1 this check needs
 // no dump, so it judges a live cluster; and it sees what H1 can not, a log that has the records
 // and does not serve them. A partition with acknowledged records that nobody read at the end is
 // a violation too: it does not serve, or the scenario is not finished.
@@ -55,7 +56,7 @@ func (v *view) judgeUnseen(
 	}
 	for k, value := range s.Records {
 		became, _ := v.fateOf(p, send, k)
-		if became == deleted || became == excused {
+		if became == deleted || became == excused || p.info.Refused {
 			r.count("exempt", 1)
 			continue
 		}
