@@ -19,7 +19,9 @@ func value(client lin.ClientID, seq int64, invoke lin.Step) lin.Value {
 }
 
 // sends adds a send of one record by a client, a session of its own, and gives it back.
-func (s *story) sends(client lin.ClientID, invoke, end lin.Step, attempts ...lin.Attempt) *lin.Send {
+func (s *story) sends(
+	client lin.ClientID, invoke, end lin.Step, attempts ...lin.Attempt,
+) *lin.Send {
 	s.h.Sends = append(s.h.Sends, lin.Send{
 		Client: client, Partition: orders, Session: int32(len(s.h.Sends)), Acks: -1,
 		Idempotent: true, Invoke: invoke, Return: end,
