@@ -12,7 +12,7 @@ type Found struct {
 	Off     int64        // position of the first batch
 	Len     int64        // 0: nothing to read below upTo, or nothing that fits
 	Segment kafka.Offset // base offset of the segment
-	Start   kafka.Offset // base offset of the first batch; at most the offset asked for
+	Start   kafka.Offset // base offset of the first batch; above the offset asked for in a gap
 	End     kafka.Offset // offset after the last batch
 	// Locate: the position is not at hand. Call Locate, and Find again once its job is done.
 	Locate bool
@@ -119,10 +119,15 @@ func (l *Log) batchAt(s *segment, offset kafka.Offset) (batchRef, bool) {
 		}
 	}
 	for i := range l.runs.items {
-		if r := &l.runs.items[i]; r.segment == s.base {
-			if b, ok := (list{refs: r.refs, n: len(r.refs)}).containing(offset); ok {
-				return b, true
-			}
+		r := &l.runs.items[i]
+		if r.segment != s.base {
+			continue
+		}
+		if offset >= r.from && offset <= r.refs[0].last {
+			return r.refs[0], true
+		}
+		if b, ok := (list{refs: r.refs, n: len(r.refs)}).containing(offset); ok {
+			return b, true
 		}
 	}
 	return batchRef{}, false

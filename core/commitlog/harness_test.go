@@ -40,6 +40,8 @@ type harness struct {
 
 	accepted [][]byte // batches as the log must hold them, in order
 	bases    []kafka.Offset
+
+	held []env.FileOp // effects that a test has not completed yet
 }
 
 func newHarness(t tb, seed uint64, config Config) *harness {
@@ -264,3 +266,10 @@ func marks() map[string]uint64 {
 func name(offset kafka.Offset, suffix string) string { return FileName(offset, suffix) }
 
 func values(n int) string { return fmt.Sprintf("value-%0*d", n, n) }
+
+func examine(data []byte) record.Facts {
+	var scratch record.Scratch
+	return scratch.Examine(data, 1<<20)
+}
+
+func bufOf(data []byte) env.BufRef { return env.BufRef{Data: data} }

@@ -61,7 +61,7 @@ func (l *Log) onLocated(found *located) {
 		return
 	}
 	invariant.Sometimes(true, invariant.MarkFetchLocated)
-	l.runs.add(run{found.segment, found.refs})
+	l.runs.add(run{found.segment, found.from, found.refs})
 }
 
 // locateJob finds the batch that holds an offset, and boundaries behind it at which reads of the
@@ -74,6 +74,7 @@ type locateJob struct {
 
 type located struct {
 	segment kafka.Offset
+	from    kafka.Offset
 	refs    []batchRef
 	err     error
 }
@@ -90,7 +91,7 @@ func (*locateJob) Name() string { return "locate" }
 // Run looks the offset up.
 func (j *locateJob) Run(disk env.Disk) any {
 	refs, err := j.locate(disk)
-	return &located{segment: j.segment.base, refs: refs, err: err}
+	return &located{segment: j.segment.base, from: j.offset, refs: refs, err: err}
 }
 
 func (j *locateJob) locate(disk env.Disk) ([]batchRef, error) {

@@ -85,6 +85,7 @@ type runs struct {
 // run is a sequence of batches of one segment that starts where a Locate was asked for.
 type run struct {
 	segment kafka.Offset // base
+	from    kafka.Offset // offset that was asked for; in a gap it precedes refs[0]
 	refs    []batchRef
 }
 
