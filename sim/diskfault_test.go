@@ -9,23 +9,13 @@ import (
 )
 
 // onNth injects a fault into the n-th call of a kind on a path.
-type onNth struct {
-	path  string
-	kind  DiskOpKind
-	n     int
-	fault DiskFault
-}
-
-func (p onNth) Decide(op DiskOp) DiskFault {
-	if op.Path.Name == p.path && op.Kind == p.kind && op.Ordinal == p.n {
-		return p.fault
-	}
-	return DiskFault{}
+func onNth(path string, kind DiskOpKind, n int, fault DiskFault) DiskRules {
+	return DiskRules{{Path: path, Kind: kind, Ordinal: n, Fault: fault}}
 }
 
 func TestFailedSyncLosesPagesThatStayReadableUntilEvicted(t *testing.T) {
 	b := newBench(t, 3)
-	b.disk.Plan = onNth{"a", DiskSync, 2, DiskFault{Kind: DiskEIO}}
+	b.disk.Plan = onNth("a", DiskSync, 2, DiskFault{Kind: DiskEIO})
 	b.do(func(d env.Disk) {
 		f := create(t, d, "a", letters("o", "o", "o", "o"))
 		require.Equal(t, env.OK, f.Sync())
@@ -47,7 +37,7 @@ func TestFailedSyncLosesPagesThatStayReadableUntilEvicted(t *testing.T) {
 
 func TestPageWrittenAgainAfterAFailedSyncIsDirtyAgain(t *testing.T) {
 	b := newBench(t, 3)
-	b.disk.Plan = onNth{"a", DiskSync, 1, DiskFault{Kind: DiskEIO}}
+	b.disk.Plan = onNth("a", DiskSync, 1, DiskFault{Kind: DiskEIO})
 	b.do(func(d env.Disk) {
 		f := create(t, d, "a", letters("1"))
 		require.Equal(t, env.OK, d.SyncDir(name("")))
@@ -61,7 +51,7 @@ func TestPageWrittenAgainAfterAFailedSyncIsDirtyAgain(t *testing.T) {
 
 func TestFailedWriteStoresAPrefixAndFails(t *testing.T) {
 	b := newBench(t, 1)
-	b.disk.Plan = onNth{"a", DiskWrite, 2, DiskFault{Kind: DiskEIO, Bytes: 3}}
+	b.disk.Plan = onNth("a", DiskWrite, 2, DiskFault{Kind: DiskEIO, Bytes: 3})
 	b.do(func(d env.Disk) {
 		f := create(t, d, "a", "")
 		n, err := f.WriteAt([][]byte{[]byte("ab"), []byte("cdef")}, 0)
@@ -73,7 +63,7 @@ func TestFailedWriteStoresAPrefixAndFails(t *testing.T) {
 
 func TestShortWriteStoresAndReportsAPrefix(t *testing.T) {
 	b := newBench(t, 1)
-	b.disk.Plan = onNth{"a", DiskWrite, 2, DiskFault{Kind: DiskShort, Bytes: 3}}
+	b.disk.Plan = onNth("a", DiskWrite, 2, DiskFault{Kind: DiskShort, Bytes: 3})
 	b.do(func(d env.Disk) {
 		f := create(t, d, "a", "")
 		n, err := f.WriteAt([][]byte{[]byte("ab"), []byte("cdef")}, 0)
@@ -102,12 +92,12 @@ func TestFullDiskStoresWhatFitsThenNothing(t *testing.T) {
 
 func TestPlannedFullDiskFailsCreatesAndWrites(t *testing.T) {
 	b := newBench(t, 1)
-	b.disk.Plan = onNth{"a", DiskCreate, 1, DiskFault{Kind: DiskFull}}
+	b.disk.Plan = onNth("a", DiskCreate, 1, DiskFault{Kind: DiskFull})
 	b.do(func(d env.Disk) {
 		_, err := d.Open(name("a"), env.OpenCreate)
 		require.Equal(t, env.ENOSPC, err)
 		f := create(t, d, "a", "x")
-		b.disk.Plan = onNth{"a", DiskWrite, 2, DiskFault{Kind: DiskFull}}
+		b.disk.Plan = onNth("a", DiskWrite, 2, DiskFault{Kind: DiskFull})
 		n, err := f.WriteAt([][]byte{[]byte("y")}, 1)
 		require.Zero(t, n)
 		require.Equal(t, env.ENOSPC, err)
@@ -127,7 +117,7 @@ func TestBitFlipStaysOnTheMedium(t *testing.T) {
 	require.Equal(t, "acc", b.bytes("a"))
 	b.losePower(KeepNothing{})
 	require.Equal(t, "acc", b.bytes("a"))
-	b.disk.Plan = onNth{"a", DiskWrite, 2, DiskFault{Kind: DiskFlip, Bytes: 8}}
+	b.disk.Plan = onNth("a", DiskWrite, 2, DiskFault{Kind: DiskFlip, Bytes: 8})
 	b.do(func(d env.Disk) {
 		f, _ := d.Open(name("a"), env.OpenWrite)
 		write(t, f, "abc", 0)
@@ -158,7 +148,7 @@ func TestLatentSectorErrorFailsReadsUntilRewritten(t *testing.T) {
 
 func TestMisdirectedWriteLandsElsewhere(t *testing.T) {
 	b := newBench(t, 1)
-	b.disk.Plan = onNth{"a", DiskWrite, 2, DiskFault{Kind: DiskMisdirect, Bytes: 4}}
+	b.disk.Plan = onNth("a", DiskWrite, 2, DiskFault{Kind: DiskMisdirect, Bytes: 4})
 	b.do(func(d env.Disk) {
 		f := create(t, d, "a", "........")
 		write(t, f, "xy", 1)
@@ -183,7 +173,7 @@ func TestPlanCanKillInTheMiddleOfACall(t *testing.T) {
 			require.Equal(t, 1, b.disk.InFlight(), "the call is in flight")
 			b.s.Kill(b.owner, c)
 		}
-		b.disk.Plan = onNth{"a", DiskSync, 2, DiskFault{Kind: kind}}
+		b.disk.Plan = onNth("a", DiskSync, 2, DiskFault{Kind: kind})
 		after := false
 		b.do(func(d env.Disk) {
 			f := create(t, d, "a", "x")
@@ -201,7 +191,7 @@ func TestOrdinalsCountAcrossRestarts(t *testing.T) {
 	b := newBench(t, 1)
 	b.do(func(d env.Disk) { create(t, d, "a", "x").Sync() })
 	b.kill()
-	b.disk.Plan = onNth{"a", DiskSync, 2, DiskFault{Kind: DiskEIO}}
+	b.disk.Plan = onNth("a", DiskSync, 2, DiskFault{Kind: DiskEIO})
 	b.do(func(d env.Disk) {
 		f, _ := d.Open(name("a"), env.OpenWrite)
 		require.Equal(t, env.EIO, f.Sync())

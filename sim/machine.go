@@ -18,6 +18,8 @@ type Machine struct {
 	Clock *Clock
 	// Pace may be changed at any time.
 	Pace Pace
+	// BootLeap is how far the wall clock leaps at a boot, either way: a bad hardware clock.
+	BootLeap Time
 	// Config is what the next process is started with.
 	Config node.Config
 	// Tap, if set, watches the turns of the next process, beside the trace.
@@ -171,7 +173,8 @@ func (m *Machine) boot() {
 	_, _ = m.ids.Read(id[:])
 	s := hex.EncodeToString(id[:])
 	m.bootID = s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:]
-	m.Clock.Reboot(env.Mono(m.ids.Delay(Second, Minute)), 0)
+	leap := m.ids.Delay(-m.BootLeap, m.BootLeap)
+	m.Clock.Reboot(env.Mono(m.ids.Delay(Second, Minute)), leap)
 }
 
 // Pause stops the process for d, as SIGSTOP does: it wakes up believing that no time has passed.
@@ -191,6 +194,6 @@ func (m *Machine) Digest() (sum digest.Sum) {
 		return sum
 	}
 	n := m.life.node
-	return digest.Of([]any{n.Loop(node.BrokerLoop).Core(), n.Loop(node.ControllerLoop).Core(),
+	return m.world.digester.Of([]any{n.Loop(node.BrokerLoop).Core(), n.Loop(node.ControllerLoop).Core(),
 		n.Memory().Used()})
 }

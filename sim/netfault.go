@@ -49,18 +49,3 @@ type NoNetFaults struct{}
 
 // Decide implements NetFaults.
 func (NoNetFaults) Decide(FrameInfo) NetFault { return NetFault{} }
-
-// HoldBack holds every frame of one kind back: an API key and a direction.
-type HoldBack struct {
-	Key     int16
-	Request bool
-	Delay   Time
-}
-
-// Decide implements NetFaults.
-func (h HoldBack) Decide(f FrameInfo) NetFault {
-	if f.Key == h.Key && f.Request == h.Request {
-		return NetFault{NetHold, h.Delay}
-	}
-	return NetFault{}
-}

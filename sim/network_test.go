@@ -283,7 +283,7 @@ func response(correlation int32) string {
 
 func TestHoldBackDelaysOneRequestType(t *testing.T) {
 	b := newNetBench(t, 1)
-	b.n.Plan = HoldBack{Key: 1, Delay: 3 * Second} // responses to Fetch
+	b.n.Plan = NetRules{{Key: 1, Fault: NetFault{NetHold, 3 * Second}}} // responses to Fetch
 	b.dial()
 	start := b.s.Now()
 	for i, key := range []int16{0, 1, 3} {
@@ -304,23 +304,13 @@ func TestHoldBackDelaysOneRequestType(t *testing.T) {
 }
 
 // nthFrame injects a fault into one frame.
-type nthFrame struct {
-	request bool
-	key     int16
-	n       int
-	kind    NetFaultKind
-}
-
-func (p nthFrame) Decide(f FrameInfo) NetFault {
-	if f.Request == p.request && f.Key == p.key && f.Ordinal == p.n {
-		return NetFault{Kind: p.kind}
-	}
-	return NetFault{}
+func nthFrame(request bool, key int16, n int, kind NetFaultKind) NetRules {
+	return NetRules{{Request: request, Key: key, Ordinal: n, Fault: NetFault{Kind: kind}}}
 }
 
 func TestPlanResetsAtAFrame(t *testing.T) {
 	b := newNetBench(t, 1)
-	b.n.Plan = nthFrame{true, 0, 2, NetReset}
+	b.n.Plan = nthFrame(true, 0, 2, NetReset)
 	b.dial()
 	sendFrame(t, b.client.w, request(0, 1))
 	b.run(Second)
@@ -333,7 +323,7 @@ func TestPlanResetsAtAFrame(t *testing.T) {
 
 func TestHalfOpenConnectionIsNoticedLate(t *testing.T) {
 	b := newNetBench(t, 1)
-	b.n.Plan = nthFrame{false, 0, 1, NetVanish}
+	b.n.Plan = nthFrame(false, 0, 1, NetVanish)
 	b.dial()
 	sendFrame(t, b.client.w, request(0, 1))
 	b.run(Second)

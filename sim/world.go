@@ -30,6 +30,7 @@ type World struct {
 	OnStatus    func(*Machine, node.Status)
 
 	seat       *Seat
+	digester   *digest.Digester
 	nextDigest uint64
 	clients    int32
 	closed     bool
@@ -44,7 +45,7 @@ func NewWorld(seed uint64) *World {
 	w := &World{
 		Scheduler: s, Entropy: entropy, Trace: trace, Faults: faults,
 		Network:     NewNetwork(s, faults, entropy.Stream("network", 0)),
-		DigestEvery: 256, seat: SeatRandom(),
+		DigestEvery: 256, seat: SeatRandom(), digester: digest.NewDigester(),
 	}
 	w.nextDigest = w.DigestEvery
 	s.BeforeEvent = w.beforeEvent

@@ -65,14 +65,14 @@ func (k *talker) talk(want int) {
 				k.acked++
 			}
 		}
-		k.w.Scheduler.Await(5 * Millisecond)
+		k.w.Scheduler.Await(k.w.Entropy.Stream("talker", 0).Delay(0, 2*Millisecond))
 	}
 }
 
 func (k *talker) produce() kmsg.Request {
 	var b record.Builder
 	b.Spec = record.Plain()
-	b.Add(record.Record{Value: fmt.Appendf(nil, "value %d", k.acked), Timestamp: WallEpochMs})
+	b.Add(record.Record{Value: bytes.Repeat([]byte{byte(k.acked)}, 1+k.acked*31), Timestamp: WallEpochMs})
 	r := kmsg.NewPtrProduceRequest()
 	r.Acks, r.TimeoutMillis = -1, 1000
 	topic, part := kmsg.NewProduceRequestTopic(), kmsg.NewProduceRequestTopicPartition()
@@ -93,8 +93,8 @@ func (k *talker) ask(r kmsg.Request, version int16) kmsg.Response {
 	if _, err := k.conn.Send([]env.Part{{Bytes: frame}}); err != env.OK {
 		return nil
 	}
-	for range 200 {
-		k.w.Scheduler.Await(10 * Millisecond)
+	for range 2000 {
+		k.w.Scheduler.Await(Millisecond)
 		if len(k.peer.frames) > before {
 			res, err := wire.DecodeResponse(r.Key(), version, []byte(k.peer.frames[before]))
 			if err != nil {
@@ -125,10 +125,10 @@ func crashWorld(t testing.TB, seed uint64, arrange func(*World)) (hash string, w
 	for range 3 {
 		k := newTalker(w, m)
 		talkers = append(talkers, k)
-		w.Scheduler.Spawn(0, k.owner, "talker", func() { k.talk(40) })
+		w.Scheduler.Spawn(0, k.owner, "talker", func() { k.talk(150) })
 	}
 	for range 4 {
-		w.Run(stream.Delay(50*Millisecond, 2*Second), nil)
+		w.Run(stream.Delay(0, 400*Millisecond), nil)
 		if stream.Chance(1, 2) {
 			m.LosePower(NewRandomFates(stream))
 		} else {
@@ -234,6 +234,29 @@ func TestCleanStopEndsTheProcess(t *testing.T) {
 	m.Start()
 	require.False(t, w.Run(Minute, m.Ready))
 	require.Equal(t, 2, m.Lives())
+}
+
+func TestWorldClosesAfterAPanic(t *testing.T) {
+	w := NewWorld(1)
+	defer func() {
+		require.Error(t, recover().(error))
+		w.Close()
+		require.NotPanics(t, func() { NewWorld(2).Close() }, "the seat is free again")
+	}()
+	m := w.AddMachine(testNodeConfig())
+	m.Start()
+	m.Disk.Plan = explosive{}
+	w.Run(Minute, nil)
+}
+
+// explosive is a plan that is wrong.
+type explosive struct{}
+
+func (explosive) Decide(op DiskOp) DiskFault {
+	if op.Kind == DiskWrite {
+		panic("boom")
+	}
+	return DiskFault{}
 }
 
 func TestBootIDChangesOnPowerLossOnly(t *testing.T) {

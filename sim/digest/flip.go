@@ -27,8 +27,9 @@ func FlipEachField(t TB, v any) int {
 		t.Errorf("FlipEachField wants a pointer to the state")
 		return 0
 	}
-	f := flipper{t: t, want: Of(v), seen: map[pointer]bool{}}
-	f.digest = func() Sum { return Of(v) }
+	d := NewDigester()
+	f := flipper{t: t, want: d.Of(v), seen: map[pointer]bool{}}
+	f.digest = func() Sum { return d.Of(v) }
 	f.flip(root.Elem(), root.Type().Elem().String())
 	return f.places
 }
@@ -136,7 +137,12 @@ func (f *flipper) flipPointer(v reflect.Value, path string) {
 		return
 	}
 	f.try(v, reflect.Zero(v.Type()), path)
-	if v.Type().Implements(undigested) {
+	f.flipPointee(v, path)
+}
+
+// flipPointee flips what a pointer leads to, the first time that it is met.
+func (f *flipper) flipPointee(v reflect.Value, path string) {
+	if v.IsNil() || v.Type().Implements(undigested) {
 		return
 	}
 	p := pointer{v.UnsafePointer(), v.Type()}
@@ -180,6 +186,10 @@ func (f *flipper) flipBoxed(v reflect.Value, path string) {
 		return
 	}
 	f.try(v, reflect.Zero(v.Type()), path)
+	if v.Elem().Kind() == reflect.Pointer { // no copy: the pointee may lead back to this place
+		f.flipPointee(v.Elem(), path)
+		return
+	}
 	f.flipInCopy(v.Elem(), path, func(c reflect.Value) { v.Set(c) })
 }
 

@@ -17,8 +17,24 @@ const maxDepth = 1000
 // Of returns the digest of the state that v leads to. Pointers that meet again are numbered in
 // the order of the walk, so aliasing counts and addresses do not. Nil and empty slices are equal,
 // and so are nil and empty maps.
-func Of(v any) Sum {
-	w := walker{seen: map[pointer]uint64{}}
+func Of(v any) Sum { return NewDigester().Of(v) }
+
+// Digester computes digests and remembers what it has learnt about types. It is used by one thread
+// at a time.
+type Digester struct {
+	plans map[reflect.Type]*plan
+	seen  map[pointer]uint64
+}
+
+// NewDigester returns a digester that knows no types yet.
+func NewDigester() *Digester {
+	return &Digester{plans: map[reflect.Type]*plan{}, seen: map[pointer]uint64{}}
+}
+
+// Of is the package's Of.
+func (d *Digester) Of(v any) Sum {
+	clear(d.seen)
+	w := walker{digester: d, seen: d.seen}
 	w.value(reflect.ValueOf(v), 0)
 	return w.hash.Sum()
 }
@@ -26,9 +42,39 @@ func Of(v any) Sum {
 // Dump writes what Of walks, one line a leaf, so that two states that should be equal can be
 // compared with diff. It returns the digest.
 func Dump(out io.Writer, v any) Sum {
-	w := walker{seen: map[pointer]uint64{}, out: out}
+	w := walker{digester: NewDigester(), seen: map[pointer]uint64{}, out: out}
 	w.value(reflect.ValueOf(v), 0)
 	return w.hash.Sum()
+}
+
+// plan says how values of one struct or pointer type are walked.
+type plan struct {
+	skip    bool         // of a pointer: it is Undigested; of a struct: it is a pool
+	pointee reflect.Type // of a struct: it is an atomic.Pointer to this
+	fields  []int        // of a struct
+	names   []string
+}
+
+func (d *Digester) plan(t reflect.Type) *plan {
+	p := d.plans[t]
+	if p == nil {
+		p = makePlan(t)
+		d.plans[t] = p
+	}
+	return p
+}
+
+func makePlan(t reflect.Type) *plan {
+	if t.Kind() == reflect.Pointer {
+		return &plan{skip: t.Implements(undigested)}
+	}
+	p := &plan{skip: skippedType(t), pointee: atomicPointee(t)}
+	for i := range t.NumField() {
+		if f := t.Field(i); !skippedField(f) {
+			p.fields, p.names = append(p.fields, i), append(p.names, f.Name)
+		}
+	}
+	return p
 }
 
 // Undigested is implemented by pointer types that a state may hold and that are no part of it: the
@@ -44,10 +90,11 @@ type pointer struct {
 }
 
 type walker struct {
-	hash Hash
-	seen map[pointer]uint64
-	out  io.Writer // nil unless dumping
-	path []string  // only while dumping
+	digester *Digester
+	hash     Hash
+	seen     map[pointer]uint64
+	out      io.Writer // nil unless dumping
+	path     []string  // only while dumping
 }
 
 func (w *walker) value(v reflect.Value, depth int) {
@@ -146,9 +193,10 @@ func (w *walker) mapping(v reflect.Value, depth int) {
 	}
 	entries := make([]entry, 0, v.Len())
 	for iter := v.MapRange(); iter.Next(); {
-		key := walker{seen: map[pointer]uint64{}}
-		key.value(iter.Key(), depth+1)
-		entries = append(entries, entry{key.hash.Sum(), iter.Key(), iter.Value()})
+		key := walker{digester: w.digester, seen: map[pointer]uint64{}}
+		k := iter.Key()
+		key.value(k, depth+1)
+		entries = append(entries, entry{key.hash.Sum(), k, iter.Value()})
 	}
 	slices.SortFunc(entries, func(a, b entry) int { return bytes.Compare(a.order[:], b.order[:]) })
 	w.number(uint64(len(entries)))
@@ -163,21 +211,19 @@ func (w *walker) mapping(v reflect.Value, depth int) {
 }
 
 func (w *walker) structure(v reflect.Value, depth int) {
-	t := v.Type()
-	if pointee := atomicPointee(t); pointee != nil {
-		w.atomicPointer(v, pointee, depth)
+	p := w.digester.plan(v.Type())
+	if p.pointee != nil {
+		w.atomicPointer(v, p.pointee, depth)
 		return
 	}
-	if skippedType(t) {
+	if p.skip {
 		return
 	}
-	for i := range t.NumField() {
-		f := t.Field(i)
-		if skippedField(f) {
-			continue
+	for i, field := range p.fields {
+		if w.out != nil {
+			w.enter(".%s", p.names[i])
 		}
-		w.enter(".%s", f.Name)
-		w.value(v.Field(i), depth+1)
+		w.value(v.Field(field), depth+1)
 		w.leave()
 	}
 }
@@ -208,7 +254,7 @@ func (w *walker) pointer(v reflect.Value, depth int) {
 		w.number(0)
 		return
 	}
-	if v.Type().Implements(undigested) {
+	if w.digester.plan(v.Type()).skip {
 		w.hash.Word(3)
 		return
 	}
