@@ -12,7 +12,7 @@ type Found struct {
 	Off     int64        // position of the first batch
 	Len     int64        // 0: nothing to read below upTo, or nothing that fits
 	Segment kafka.Offset // base offset of the segment
-	Start   kafka.Offset // base offset of the first batch; above the offset asked for in a gap
+	Start   kafka.Offset // base offset of the first batch, but never above the offset asked for
 	End     kafka.Offset // offset after the last batch
 	// Locate: the position is not at hand. Call Locate, and Find again once its job is done.
 	Locate bool
@@ -47,6 +47,7 @@ func (l *Log) Find(offset kafka.Offset, maxBytes int64, minOne bool,
 	} else if position, ok := l.ends.position(s.base, offset); ok {
 		found = l.rangeAfter(s, offset, position, maxBytes, upTo)
 	}
+	found.Start = min(found.Start, offset) // above it in a gap, left by compaction
 	if found.Len > 0 {
 		l.ends.remember(s.base, found.End, found.Off+found.Len)
 	}

@@ -57,7 +57,7 @@ func Open(h *Handles, name string, config *Config, r *Recovered, out *env.Effect
 		assigned:      r.End,
 		written:       r.End,
 		synced:        r.End,
-		recoveryPoint: r.End,
+		recoveryPoint: r.recoveryPoint,
 		epochs:        r.epochs,
 		producers:     r.producers,
 		foundClean:    r.foundClean,
@@ -129,17 +129,6 @@ func (l *Log) RecoveryPoint() kafka.Offset {
 		return l.written
 	}
 	return l.recoveryPoint
-}
-
-// TruncationPoint is the recovery point to put into the checkpoint before a RecoverJob truncates
-// to this offset. A crash behind the truncation would otherwise find the log ending below its
-// recovery point, which is corruption.
-func (l *Log) TruncationPoint(to kafka.Offset) kafka.Offset {
-	s, _ := l.segmentOf(to)
-	if s == nil {
-		s = l.segments[0]
-	}
-	return min(l.recoveryPoint, s.base)
 }
 
 // LogStartOffset is the first offset that clients may read.

@@ -3,6 +3,7 @@ package commitlog
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"stet/core/env"
 	"stet/core/invariant"
@@ -23,13 +24,13 @@ type RecoverJob struct {
 	WallMs  int64 // producers idle for longer than ProducerExpirationMs are left out
 	// Clean: the node's clean-start marker holds for this directory, so nothing is scanned.
 	Clean bool
-	// RecoveryPoint and LogStart are the replica's entries in the checkpoints, 0 without one. An
-	// entry of an earlier life of the partition must be gone from the checkpoint file before
-	// CreateJob runs, or it makes the new life look corrupt.
+	// RecoveryPoint and LogStart are the replica's entries in the checkpoints, 0 without one. The
+	// recovery point counts only as far as the directory confirms it by a producer snapshot at or
+	// above it: the entry may be of an earlier life of the partition.
 	RecoveryPoint kafka.Offset
 	LogStart      kafka.Offset
 	// TruncateTo cuts the log to end at the batch boundary at or below this offset; set it to
-	// kafka.NoOffset for a plain recovery. First checkpoint Log.TruncationPoint.
+	// kafka.NoOffset for a plain recovery.
 	TruncateTo kafka.Offset
 }
 
@@ -54,11 +55,12 @@ type Recovered struct {
 	Snapshot  kafka.Offset // offset of the producer snapshot that was used, or kafka.NoOffset
 	Snapshots int          // unusable snapshots that were passed over
 
-	segments   []recoveredSegment
-	active     indexSummary
-	epochs     epochCache
-	producers  producers
-	foundClean bool
+	segments      []recoveredSegment
+	active        indexSummary
+	recoveryPoint kafka.Offset
+	epochs        epochCache
+	producers     producers
+	foundClean    bool
 }
 
 // recoveredSegment is a segment as recovery leaves it.
@@ -123,6 +125,7 @@ type recovery struct {
 	out  *Recovered
 	inventory
 
+	point      kafka.Offset // the recovery point, as far as the directory confirms it
 	noMetadata bool
 	epochs     epochCache
 	epochsBad  bool // the checkpoint is missing or broken
@@ -138,6 +141,7 @@ type recovery struct {
 
 func (r *recovery) run(entries []env.DirEntry) error {
 	r.inventory = takeInventory(entries)
+	r.point = r.confirmedPoint()
 	if len(r.unfinished) > 0 {
 		return fmt.Errorf("%w: unfinished compaction: %s", errCorrupt, r.unfinished[0])
 	}
@@ -179,10 +183,32 @@ func (r *recovery) checkTopic() error {
 	return nil
 }
 
+// confirmedPoint returns the recovery point that counts. A seal and a clean close write a producer
+// snapshot before the recovery point moves to its offset, and a truncation deletes snapshots
+// before it cuts, so a point above the newest one is not about what lies in this directory.
+func (r *recovery) confirmedPoint() kafka.Offset {
+	return min(r.job.RecoveryPoint, r.newestSnapshot(math.MaxInt64))
+}
+
+// newestSnapshot returns the offset of the newest snapshot at or below end, usable or not, and
+// the first offset of the log without one.
+func (r *recovery) newestSnapshot(end kafka.Offset) kafka.Offset {
+	newest := kafka.Offset(0)
+	if len(r.segments) > 0 {
+		newest = r.segments[0].base
+	}
+	for _, offset := range r.snapshots {
+		if offset <= end {
+			newest = max(newest, offset)
+		}
+	}
+	return newest
+}
+
 // startEmpty makes the first segment of a directory without any: a crash during CreateJob.
 func (r *recovery) startEmpty() error {
-	if r.job.RecoveryPoint > r.job.LogStart {
-		return fmt.Errorf("%w: no segments, but a recovery point at %d", errCorrupt, r.job.RecoveryPoint)
+	if r.point > r.job.LogStart {
+		return fmt.Errorf("%w: no segments, but a recovery point at %d", errCorrupt, r.point)
 	}
 	base := r.job.LogStart
 	if err := createSegment(r.disk, r.job.Path, base); err != nil {
@@ -220,7 +246,7 @@ func (r *recovery) examine() error {
 
 // firstToScan returns the segment that holds the recovery point, or the truncation if earlier.
 func (r *recovery) firstToScan() int {
-	point := r.job.RecoveryPoint
+	point := r.point
 	if r.job.TruncateTo >= 0 {
 		point = min(point, r.job.TruncateTo)
 	}
@@ -237,9 +263,9 @@ func (r *recovery) firstToScan() int {
 func (r *recovery) examineClean() error {
 	invariant.Sometimes(true, invariant.MarkCleanStart)
 	last := &r.segments[len(r.segments)-1]
-	if last.end < r.job.RecoveryPoint {
+	if last.end < r.point {
 		return fmt.Errorf("%w: the log ends at %d below the recovery point %d",
-			errCorrupt, last.end, r.job.RecoveryPoint)
+			errCorrupt, last.end, r.point)
 	}
 	r.epochs.truncateFromEnd(last.end + 1)
 	return r.rebuildBelow(last.end)
@@ -260,6 +286,7 @@ func (r *recovery) finish() {
 		r.producers.expire(r.job.WallMs, r.job.Config.ProducerExpirationMs)
 	}
 	out.epochs, out.producers = r.epochs, r.producers
+	out.recoveryPoint = r.newestSnapshot(out.End)
 	out.foundClean = r.from == len(r.segments) && r.changedNothing() && out.Snapshot == out.End
 	invariant.Sometimes(out.Snapshot >= 0 && r.from < len(r.segments), invariant.MarkRecoveryFromSnapshot)
 	invariant.Sometimes(out.Cut > 0 && !r.truncated, invariant.MarkTornTailCut)

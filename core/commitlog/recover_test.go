@@ -80,7 +80,8 @@ func TestFailureBelowTheRecoveryPointIsCorruption(t *testing.T) {
 		h.crash(false)
 		names := h.segmentNames()
 		active := names[len(names)-1]
-		h.point = h.log.Written() // as after a clean stop or a recovery
+		h.point = h.log.Written() // as after a clean stop
+		h.set(name(h.point, snapshotSuffix), AppendSnapshot(nil, nil))
 		damage(h, active)
 		before := h.world.Disk.Names(testDir)
 		content := h.logBytes()
@@ -184,7 +185,7 @@ func TestOffsetsMustFollowUnlessGapsAreAllowed(t *testing.T) {
 			require.Equal(t, kafka.Offset(3), r.End)
 			h.log = Open(h.handles, testDir, h.config, r, &h.out)
 			h.settle()
-			require.Equal(t, kafka.Offset(2), h.find(1, 1000, true, 3).Start)
+			require.Equal(t, kafka.Offset(2), h.find(1, 1000, true, 3).End-1)
 		} else {
 			require.Equal(t, kafka.Offset(1), r.End)
 		}
@@ -404,4 +405,17 @@ func TestLogAppendTimeIsStamped(t *testing.T) {
 	h.now.WallMs++
 	require.Equal(t, h.now.WallMs-1, h.mustAppend(from(0, 0, 1)).LogAppendTime, "a duplicate has its original's time")
 	require.Equal(t, h.log.DerivedState().Canonical(), h.recover().DerivedState().Canonical())
+}
+
+func TestCheckpointOfAnEarlierLifeDoesNotCount(t *testing.T) {
+	h := started(t, tinyConfig())
+	h.point = 1000 // a topic of this name was deleted
+	h.mustAppend(from(0, 0, 3))
+	h.settle()
+	h.crash(false)
+	r := h.open()
+	require.Equal(t, kafka.Offset(3), r.End)
+	h.closeCleanly()
+	h.point = 1000
+	h.open()
 }

@@ -29,9 +29,9 @@ func (r *recovery) scanAll() error {
 		}
 		last = i
 	}
-	if end := r.segments[last].end; end < r.job.RecoveryPoint && !r.truncated {
+	if end := r.segments[last].end; end < r.point && !r.truncated {
 		return fmt.Errorf("%w: the log ends at %d below the recovery point %d: %s",
-			errCorrupt, end, r.job.RecoveryPoint, r.out.CutReason)
+			errCorrupt, end, r.point, r.out.CutReason)
 	}
 	for _, s := range r.segments[last+1:] {
 		r.out.Cut += s.fileBytes

@@ -37,7 +37,7 @@ func (l *Log) newSealJob(s *segment) *sealJob {
 // Name names the job for traces.
 func (*sealJob) Name() string { return "seal-segment" }
 
-// Run writes the files. The sidecar comes first: a snapshot without one is taken for Kafka's.
+// Run writes the files.
 func (j *sealJob) Run(disk env.Disk) any {
 	if err := j.write(disk); err != nil {
 		return err
@@ -45,21 +45,28 @@ func (j *sealJob) Run(disk env.Disk) any {
 	return nil
 }
 
+// write writes the snapshot last, when all else is durable: that it exists confirms a recovery
+// point at its offset.
 func (j *sealJob) write(disk env.Disk) error {
-	if err := writeSnapshot(disk, j.dir, j.offset, j.snapshot, j.sequences); err != nil {
+	for _, file := range []struct {
+		name    string
+		content []byte
+	}{
+		{epochCheckpointName, j.epochs},
+		{FileName(j.offset, sequencesSuffix), j.sequences},
+	} {
+		if err := ReplaceFile(disk, child(j.dir, file.name), file.content); err != nil {
+			return err
+		}
+	}
+	if err := SyncDirectory(disk, j.dir); err != nil {
 		return err
 	}
-	if err := ReplaceFile(disk, child(j.dir, epochCheckpointName), j.epochs); err != nil {
+	snapshot := child(j.dir, FileName(j.offset, snapshotSuffix))
+	if err := ReplaceFile(disk, snapshot, j.snapshot); err != nil {
 		return err
 	}
 	return SyncDirectory(disk, j.dir)
-}
-
-func writeSnapshot(disk env.Disk, dir env.Path, at kafka.Offset, snapshot, sequences []byte) error {
-	if err := ReplaceFile(disk, child(dir, FileName(at, sequencesSuffix)), sequences); err != nil {
-		return err
-	}
-	return ReplaceFile(disk, child(dir, FileName(at, snapshotSuffix)), snapshot)
 }
 
 // OnJobDone consumes the completion of a job that the log has started (sealing, Locate). It
