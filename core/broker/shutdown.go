@@ -25,20 +25,23 @@ func (j *stopJob) Run(disk env.Disk) any {
 	marked := 0
 	for i, checkpoint := range j.checkpoints {
 		err, _ := checkpoint.Run(disk).(error)
-		if err == nil && j.clean[i] && j.mark(disk, env.DirID(i)) == env.OK {
+		if err == nil && j.clean[i] && j.mark(disk, env.DirID(i)) == nil {
 			marked++
 		}
 	}
 	return marked
 }
 
-func (j *stopJob) mark(disk env.Disk, dir env.DirID) env.Errno {
-	errno := writeFile(disk, env.Path{Dir: dir, Name: commitlog.KafkaCleanName},
-		commitlog.AppendKafkaClean(nil, j.brokerEpoch))
-	if errno != env.OK {
-		return errno
+func (j *stopJob) mark(disk env.Disk, dir env.DirID) error {
+	if err := makeStetDirectory(disk, dir); err != nil {
+		return err
 	}
-	return writeFile(disk, env.Path{Dir: dir, Name: commitlog.CleanMarkerName},
+	err := replaceDurably(disk, env.Path{Dir: dir, Name: commitlog.KafkaCleanName},
+		commitlog.AppendKafkaClean(nil, j.brokerEpoch))
+	if err != nil {
+		return err
+	}
+	return replaceDurably(disk, env.Path{Dir: dir, Name: commitlog.CleanMarkerName},
 		commitlog.AppendCleanMarker(nil, j.markers[dir]))
 }
 

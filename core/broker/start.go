@@ -113,7 +113,7 @@ func (j *startJob) read(disk env.Disk, dir env.DirID) (foundDirectory, error) {
 }
 
 func (j *startJob) readMeta(disk env.Disk, dir env.DirID, found *foundDirectory) error {
-	b, errno := readFile(disk, env.Path{Dir: dir, Name: commitlog.MetaPropertiesName})
+	b, errno := commitlog.ReadFile(disk, env.Path{Dir: dir, Name: commitlog.MetaPropertiesName})
 	switch errno {
 	case env.OK:
 	case env.ENOENT:
@@ -141,11 +141,11 @@ func (j *startJob) readMeta(disk env.Disk, dir env.DirID, found *foundDirectory)
 func (found *foundDirectory) takeMarkers(disk env.Disk, dir env.DirID) error {
 	own := env.Path{Dir: dir, Name: commitlog.CleanMarkerName}
 	theirs := env.Path{Dir: dir, Name: commitlog.KafkaCleanName}
-	if b, errno := readFile(disk, own); errno == env.OK {
+	if b, errno := commitlog.ReadFile(disk, own); errno == env.OK {
 		marker, err := commitlog.DecodeCleanMarker(b)
 		found.clean = err == nil && marker.DirectoryID == found.meta.DirectoryID
 	}
-	if b, errno := readFile(disk, theirs); errno == env.OK {
+	if b, errno := commitlog.ReadFile(disk, theirs); errno == env.OK {
 		if epoch, err := commitlog.DecodeKafkaClean(b); err == nil {
 			found.brokerEpoch = epoch
 		}
@@ -169,7 +169,7 @@ func (found *foundDirectory) takeMarkers(disk env.Disk, dir env.DirID) error {
 func (found *foundDirectory) readCheckpoints(disk env.Disk, dir env.DirID) error {
 	for i, name := range []string{commitlog.RecoveryPointCheckpointName,
 		commitlog.LogStartCheckpointName, commitlog.HighWatermarkCheckpointName} {
-		b, errno := readFile(disk, env.Path{Dir: dir, Name: name})
+		b, errno := commitlog.ReadFile(disk, env.Path{Dir: dir, Name: name})
 		if errno == env.ENOENT {
 			continue
 		}
@@ -197,7 +197,7 @@ func (found *foundDirectory) readCheckpoints(disk env.Disk, dir env.DirID) error
 // readTopicID reads which topic a replica's directory belongs to; zero when it does not say.
 func readTopicID(disk env.Disk, path env.Path) kafka.TopicID {
 	path.Name += "/" + commitlog.PartitionMetadataName
-	b, errno := readFile(disk, path)
+	b, errno := commitlog.ReadFile(disk, path)
 	if errno != env.OK {
 		return kafka.TopicID{}
 	}
@@ -214,54 +214,6 @@ func parseDirectoryName(name string) (kafka.TopicPartition, bool) {
 	id, err := strconv.ParseInt(name[dash+1:], 10, 32)
 	tp := kafka.TopicPartition{Topic: name[:dash], Partition: kafka.PartitionID(id)}
 	return tp, err == nil && id >= 0 && kafka.ValidTopicName(tp.Topic) && tp.String() == name
-}
-
-func readFile(disk env.Disk, path env.Path) ([]byte, env.Errno) {
-	f, errno := disk.Open(path, env.OpenRead)
-	if errno != env.OK {
-		return nil, errno
-	}
-	size, errno := f.Size()
-	if errno == env.OK {
-		b := make([]byte, size)
-		var n int
-		if n, errno = f.ReadAt(b, 0); errno == env.OK {
-			f.Close()
-			return b[:n], env.OK
-		}
-	}
-	f.Close()
-	return nil, errno
-}
-
-// writeFile replaces a small file durably: temporary file, sync, rename, directory sync.
-func writeFile(disk env.Disk, path env.Path, content []byte) env.Errno {
-	temporary := path
-	temporary.Name += ".tmp"
-	if errno := disk.Remove(temporary); errno != env.OK && errno != env.ENOENT {
-		return errno
-	}
-	f, errno := disk.Open(temporary, env.OpenCreate)
-	if errno != env.OK {
-		return errno
-	}
-	n, errno := f.WriteAt([][]byte{content}, 0)
-	if errno == env.OK && n < int64(len(content)) {
-		errno = env.EShort
-	}
-	if errno == env.OK {
-		errno = f.Sync()
-	}
-	if e := f.Close(); errno == env.OK {
-		errno = e
-	}
-	if errno != env.OK {
-		return errno
-	}
-	if errno = disk.Rename(temporary, path); errno != env.OK {
-		return errno
-	}
-	return disk.SyncDir(path.Parent())
 }
 
 // starting takes the result of a startJob.
@@ -285,52 +237,4 @@ func (starting) completed(b *Broker, ev *env.Event) {
 	b.saving.begin(b)
 	b.beginExpiry()
 	b.linkOpened()
-}
-
-// format marks a new directory as this cluster's.
-func (b *Broker) format(dir env.DirID) {
-	d := &b.directories[dir]
-	d.formatting = true
-	meta := d.meta
-	meta.ClusterID = b.image.ClusterID()
-	b.startJob(&formatJob{dir: dir, meta: meta}, formatting{dir, meta})
-}
-
-// formatJob writes meta.properties and makes our own directory.
-type formatJob struct {
-	dir  env.DirID
-	meta commitlog.MetaProperties
-}
-
-// Name names the job for traces.
-func (*formatJob) Name() string { return "format-directory" }
-
-// Run writes the file. The result is an error or nil.
-func (j *formatJob) Run(disk env.Disk) any {
-	errno := disk.Mkdir(env.Path{Dir: j.dir, Name: stetDirectory})
-	if errno == env.OK || errno == env.EEXIST {
-		errno = disk.SyncDir(env.Path{Dir: j.dir})
-	}
-	if errno == env.OK {
-		errno = writeFile(disk, env.Path{Dir: j.dir, Name: commitlog.MetaPropertiesName},
-			commitlog.AppendMetaProperties(nil, j.meta))
-	}
-	return errno.Err()
-}
-
-// formatting takes the result of a formatJob.
-type formatting struct {
-	dir  env.DirID
-	meta commitlog.MetaProperties
-}
-
-func (f formatting) completed(b *Broker, ev *env.Event) {
-	d := &b.directories[f.dir]
-	d.formatting = false
-	if err, _ := ev.Res.(error); err != nil {
-		b.fail("format data directory %d: %w", f.dir, err)
-		return
-	}
-	d.meta = f.meta
-	b.host.fill(b)
 }

@@ -12,7 +12,6 @@ type Config struct {
 	SegmentIndexBytes  int32
 	IndexIntervalBytes int32
 	FlushMessages      int64 // 1 is flush mode: acknowledged means synced
-	FlushMs            int64
 	RetentionMs        int64 // -1: no limit
 	RetentionBytes     int64 // -1: no limit
 
@@ -26,7 +25,6 @@ type Config struct {
 	DeleteRetentionMs           int64
 	FileDeleteDelayMs           int64
 	UncleanLeaderElectionEnable bool
-	Preallocate                 bool
 }
 
 // DefaultConfig returns Kafka 4.4's defaults.
@@ -38,7 +36,6 @@ func DefaultConfig() Config {
 		SegmentIndexBytes:           10 << 20,
 		IndexIntervalBytes:          4096,
 		FlushMessages:               math.MaxInt64,
-		FlushMs:                     math.MaxInt64,
 		RetentionMs:                 7 * 24 * 3600 * 1000,
 		RetentionBytes:              -1,
 		MinInsyncReplicas:           1,

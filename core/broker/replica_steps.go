@@ -1,0 +1,164 @@
+package broker
+
+import (
+	"stet/core/partition"
+)
+
+// enqueue asks for a job slot, once the replica owns its directory name.
+func (h *host) enqueue(r *hosted) {
+	if !r.queued && !r.working && h.begins(r) &&
+		(r.State() == partition.Absent || r.State() == partition.Waiting) {
+		r.queued = true
+		h.queue = append(h.queue, r)
+	}
+}
+
+// fill looks again at everything that waits; called when a data directory has become usable.
+func (h *host) fill(b *Broker) {
+	for _, r := range h.all {
+		if h.find(r.TopicID, r.Partition) == r && r.again.place == 0 {
+			h.enqueue(r)
+		}
+	}
+}
+
+// pumpHost starts as many creations and recoveries as may run at once.
+func (b *Broker) pumpHost() {
+	h := &b.host
+	for len(h.queue) > 0 && h.working < max(1, b.config.RecoveryJobs) && b.phase == phaseRunning {
+		r := h.queue[0]
+		h.queue = h.queue[1:]
+		r.queued = false
+		if b.directories[r.Handles().Dir()].meta.ClusterID == "" {
+			continue // fill comes back to it when the directory is formatted
+		}
+		if r.State() == partition.Absent || r.State() == partition.Waiting {
+			r.working = true
+			h.working++
+			b.advanceReplica(r)
+		}
+	}
+}
+
+// advanceReplica starts the job that a replica wants next.
+func (b *Broker) advanceReplica(r *hosted) {
+	switch r.State() {
+	case partition.Absent:
+		r.Create(b.out)
+	case partition.Waiting:
+		r.Recover(b.expiry.Advance(b.now), b.out)
+	}
+}
+
+// afterReplica does what a replica's new state asks for. Call it after every call of a replica
+// that takes an Effects.
+func (b *Broker) afterReplica(r *hosted) {
+	b.outcomes = r.Outcomes(b.outcomes[:0])
+	for i := range b.outcomes {
+		b.produces.finish(b, &b.outcomes[i])
+	}
+	b.lookups = r.Lookups(b.lookups[:0])
+	for i := range b.lookups {
+		b.offsetFound(&b.lookups[i])
+	}
+	b.step(r)
+	if r.TakeChanged() {
+		for _, p := range r.watchers {
+			b.fetches.changed(p)
+		}
+	}
+}
+
+// step moves a replica on its way into or out of service.
+func (b *Broker) step(r *hosted) {
+	switch r.State() {
+	case partition.Absent, partition.Waiting:
+		b.stepWaiting(r)
+	case partition.Online:
+		b.release(r)
+		r.pause = firstPause
+		b.settledReplica(r)
+		if b.phase == phaseStopping {
+			r.Close(b.out)
+		}
+	case partition.Damaged:
+		b.release(r)
+		b.settledReplica(r)
+	case partition.Fenced:
+		b.release(r)
+	case partition.Draining:
+		b.release(r)
+		b.retryLater(r)
+	case partition.Gone:
+		b.release(r)
+		b.settledReplica(r)
+		b.passOn(r)
+	}
+}
+
+// stepWaiting goes on with a replica whose job is done, or that was fenced and let go of its log.
+func (b *Broker) stepWaiting(r *hosted) {
+	switch {
+	case b.phase != phaseRunning:
+		b.release(r)
+	case r.Err() != nil:
+		b.release(r)
+		b.retryLater(r)
+	case r.working:
+		b.advanceReplica(r) // created: recover with the same slot
+	case b.host.find(r.TopicID, r.Partition) == r && r.again.place == 0:
+		b.host.enqueue(r)
+	}
+}
+
+// retryLater tries a failed job again after a pause that grows.
+func (b *Broker) retryLater(r *hosted) {
+	if r.Err() == nil || r.again.place != 0 {
+		return
+	}
+	b.timers.set(&r.again, b.now.Mono.Add(r.pause), r)
+	r.pause = min(2*r.pause, mostPause)
+}
+
+// due tries a failed job again.
+func (r *hosted) due(b *Broker) {
+	if r.State() == partition.Draining {
+		r.Retry(b.out)
+		b.afterReplica(r)
+		return
+	}
+	b.host.enqueue(r)
+}
+
+// release gives back a replica's job slot.
+func (b *Broker) release(r *hosted) {
+	if r.working {
+		r.working = false
+		b.host.working--
+	}
+}
+
+// settledReplica counts a replica that has arrived, once.
+func (b *Broker) settledReplica(r *hosted) {
+	if r.settled {
+		return
+	}
+	r.settled = true
+	b.host.unsettled--
+	b.creates.imageChanged()
+}
+
+// passOn gives the directory name of a replica that is gone to the next in line.
+func (b *Broker) passOn(r *hosted) {
+	h := &b.host
+	path := r.Path()
+	if h.occupants[path] != r {
+		return
+	}
+	delete(h.occupants, path)
+	if r.next != nil {
+		h.occupants[path] = r.next
+		h.enqueue(r.next)
+		r.next = nil
+	}
+}
