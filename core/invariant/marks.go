@@ -25,6 +25,8 @@ const (
 	MarkProduceParked
 	MarkTopicDeleted
 	MarkRaftSnapshot
+	MarkRaftTornTail
+	MarkRaftRestarted
 	markCount
 )
 
@@ -47,6 +49,8 @@ var markNames = [markCount]string{
 	MarkProduceParked:            "a produce waits for the high watermark",
 	MarkTopicDeleted:             "a topic with data is deleted",
 	MarkRaftSnapshot:             "a metadata snapshot replaces log entries",
+	MarkRaftTornTail:             "recovery cuts a torn tail of the raft log",
+	MarkRaftRestarted:            "the controller recovers after a failed write of its log",
 }
 
 var markHits [markCount]atomic.Uint64
