@@ -26,8 +26,10 @@ const maxDriftPPM = 500_000
 
 // NewClock returns clocks that are right: no offset, no drift.
 func NewClock(s *Scheduler, p Place) *Clock {
-	return &Clock{scheduler: s, place: p, anchor: s.Now(), mono: int64(Second),
-		wall: WallEpochMs*int64(Millisecond) + int64(s.Now())}
+	return &Clock{
+		scheduler: s, place: p, anchor: s.Now(), mono: int64(Second),
+		wall: WallEpochMs*int64(Millisecond) + int64(s.Now()),
+	}
 }
 
 // Now reads both clocks.

@@ -77,8 +77,10 @@ func (c *conn) fail(side int, err env.Errno) {
 		return
 	}
 	c.network.scheduler.After(0, e.owner, KindClosed, func() {
-		c.network.scheduler.trace.Record(Record{Place: e.place, Kind: KindClosed, What: "closed",
-			A: int64(c.id), B: int64(err)})
+		c.network.scheduler.trace.Record(Record{
+			Place: e.place, Kind: KindClosed, What: "closed",
+			A: int64(c.id), B: int64(err),
+		})
 		c.pipes[1-side].drop()
 		e.reader.Closed(err)
 	})

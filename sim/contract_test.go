@@ -35,8 +35,10 @@ func newHarness(t *testing.T, seed uint64) *harness {
 	s := newTestScheduler(t)
 	faults, entropy := NewFaultLog(s.Trace()), NewEntropy(seed)
 	disk := NewDisk(s, faults, entropy.Stream("disk", 1), 1, 1)
-	h := &harness{s: s, network: NewNetwork(s, faults, entropy.Stream("network", 0)),
-		script: &envtest.Script{}, owner: s.NewOwner(ClientPlace)}
+	h := &harness{
+		s: s, network: NewNetwork(s, faults, entropy.Stream("network", 0)),
+		script: &envtest.Script{}, owner: s.NewOwner(ClientPlace),
+	}
 	h.script.Told = func() { h.turns++ }
 	pace := DefaultPace()
 	server := s.NewOwner(1)

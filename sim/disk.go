@@ -93,8 +93,10 @@ func (d *Disk) SetProfile(p DiskProfile) { d.profile = p }
 // Slow adds a delay to every call until the given time.
 func (d *Disk) Slow(until, by Time) {
 	d.slowUntil, d.slowBy = until, by
-	d.faults.Add(Fault{At: d.scheduler.Now(), Place: d.place, What: "slow disk", Target: "disk",
-		Detail: by.String() + " a call until " + until.String()})
+	d.faults.Add(Fault{
+		At: d.scheduler.Now(), Place: d.place, What: "slow disk", Target: "disk",
+		Detail: by.String() + " a call until " + until.String(),
+	})
 }
 
 // Counts returns what the disk has done so far.

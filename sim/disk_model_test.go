@@ -153,8 +153,10 @@ func TestChainsKeepPrefixesAndAreIndependent(t *testing.T) {
 		b.losePower(NewRandomFates(NewEntropy(seed).Stream("fates", 1)))
 		seen[fmt.Sprint(b.disk.Files(0))] = true
 	}
-	require.Equal(t, map[string]bool{"[]": true, "[x]": true, "[y]": true, "[z]": true,
-		"[x y]": true, "[y z]": true}, seen)
+	require.Equal(t, map[string]bool{
+		"[]": true, "[x]": true, "[y]": true, "[z]": true,
+		"[x y]": true, "[y z]": true,
+	}, seen)
 }
 
 func TestDirectorySyncMakesTheWholeChainDurable(t *testing.T) {

@@ -23,8 +23,10 @@ type bench struct {
 func newBench(t testing.TB, seed uint64) *bench {
 	s := newTestScheduler(t)
 	faults := NewFaultLog(s.Trace())
-	b := &bench{t: t, s: s, faults: faults,
-		disk: NewDisk(s, faults, NewEntropy(seed).Stream("disk", 1), 1, 2)}
+	b := &bench{
+		t: t, s: s, faults: faults,
+		disk: NewDisk(s, faults, NewEntropy(seed).Stream("disk", 1), 1, 2),
+	}
 	p := DefaultDiskProfile()
 	p.WriteBack = 0
 	b.disk.SetProfile(p)
@@ -266,7 +268,8 @@ func TestPowerLossKeepsLaterPagesAndDropsEarlierOnes(t *testing.T) {
 	b := newBench(t, 1)
 	b.do(func(d env.Disk) { create(t, d, "a", letters("a", "b", "c", "d")) })
 	b.losePower(scripted{1, 4 * PageSize, map[int]PageFate{
-		1: Uniform(SectorNew), 3: Uniform(SectorNew)}})
+		1: Uniform(SectorNew), 3: Uniform(SectorNew),
+	}})
 	require.Equal(t, letters("\x00", "b", "\x00", "d"), b.bytes("a"))
 	require.EqualValues(t, 2, b.disk.Counts().PagesDropped)
 }
@@ -386,8 +389,10 @@ func TestRenameIsOldOrNewAndNeverBoth(t *testing.T) {
 		seen[fmt.Sprintf("%v %s", b.disk.Files(0), b.bytes("a"))]++
 		require.Contains(t, []string{"old", "new"}, b.bytes("a"), "one of the two is there")
 	}
-	for _, want := range []string{"[a] old", "[a a.tmp] old", "[a] new",
-		"[a other] old", "[a a.tmp other] old", "[a other] new"} {
+	for _, want := range []string{
+		"[a] old", "[a a.tmp] old", "[a] new",
+		"[a other] old", "[a a.tmp other] old", "[a other] new",
+	} {
 		require.NotZero(t, seen[want], want)
 	}
 	require.Len(t, seen, 6)

@@ -46,7 +46,8 @@ func (m *mount) Undigested() {}
 // call submits a call, waits for its time, and returns the plan's verdict. The effect is the
 // caller's to make, at once; interrupt is its part when the owner dies before.
 func (m *mount) call(k DiskOpKind, p env.Path, off, length int64, took Interval,
-	interrupt func()) DiskFault {
+	interrupt func(),
+) DiskFault {
 	d := m.disk
 	m.mustLive()
 	fault := d.judge(DiskOp{d.place, p, k, d.ordinal(p, k), off, length})

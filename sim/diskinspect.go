@@ -103,8 +103,10 @@ func (d *Disk) Flip(p env.Path, off int64, bit uint) bool {
 	if n == nil || n.isDir || !n.flip(off, bit) {
 		return false
 	}
-	d.faults.Add(Fault{At: d.scheduler.Now(), Place: d.place, What: DiskFlip.String(),
-		Target: pathOf(p), Detail: "bit " + itoa(int64(bit&7)) + " of byte " + itoa(off)})
+	d.faults.Add(Fault{
+		At: d.scheduler.Now(), Place: d.place, What: DiskFlip.String(),
+		Target: pathOf(p), Detail: "bit " + itoa(int64(bit&7)) + " of byte " + itoa(off),
+	})
 	return true
 }
 
@@ -115,8 +117,10 @@ func (d *Disk) FailReads(p env.Path, off int64) bool {
 		return false
 	}
 	n.failReads(off)
-	d.faults.Add(Fault{At: d.scheduler.Now(), Place: d.place, What: DiskLatent.String(),
-		Target: pathOf(p), Detail: "byte " + itoa(off)})
+	d.faults.Add(Fault{
+		At: d.scheduler.Now(), Place: d.place, What: DiskLatent.String(),
+		Target: pathOf(p), Detail: "byte " + itoa(off),
+	})
 	return true
 }
 

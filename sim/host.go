@@ -51,8 +51,10 @@ type alarm struct {
 
 // newHost returns the host of a life that begins now.
 func newHost(s *Scheduler, o Owner, c *Clock, d *Disk, stream *Stream, pace *Pace) *host {
-	return &host{scheduler: s, owner: o, place: s.PlaceOf(o), clock: c, mount: d.Mount(o),
-		stream: stream, pace: pace, changed: func(node.Status) {}}
+	return &host{
+		scheduler: s, owner: o, place: s.PlaceOf(o), clock: c, mount: d.Mount(o),
+		stream: stream, pace: pace, changed: func(node.Status) {},
+	}
 }
 
 // Undigested keeps a node's digest from walking into the world.
@@ -117,8 +119,10 @@ func (h *host) arm(l *node.Loop, a *alarm) {
 
 // Log implements node.Host.
 func (h *host) Log(_ *node.Loop, rec env.TraceRec) {
-	h.scheduler.trace.Record(Record{Place: h.place, Kind: KindNote, What: "log",
-		Detail: rec.S, A: rec.A, B: rec.B, C: rec.C})
+	h.scheduler.trace.Record(Record{
+		Place: h.place, Kind: KindNote, What: "log",
+		Detail: rec.S, A: rec.A, B: rec.B, C: rec.C,
+	})
 }
 
 // Changed implements node.Host.

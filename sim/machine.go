@@ -88,7 +88,8 @@ func (m *Machine) Start() {
 		id := env.Identity{BootID: m.bootID}
 		_, _ = streams.Sim(env.UseIdentity).Read(id.Incarnation[:])
 		w.Trace.Record(Record{Place: m.Place, Kind: KindStart, What: "start", A: int64(m.lives)})
-		l.node = node.New(&config, h, id, streams.Stream, &turnTap{trace: w.Trace, place: m.Place, also: m.Tap})
+		tap := &turnTap{trace: w.Trace, place: m.Place, also: m.Tap}
+		l.node = node.New(&config, h, id, streams.Stream, tap)
 		l.node.Start()
 	})
 }
@@ -98,8 +99,10 @@ func (m *Machine) statusChanged(l *life, s node.Status) {
 	w := m.world
 	was := l.status
 	l.status = s
-	w.Trace.Record(Record{Place: m.Place, Kind: KindNote, What: "status",
-		Detail: fmt.Sprintf("ready %v, stopped %v, fatal %v", s.Ready, s.Stopped, s.Fatal)})
+	w.Trace.Record(Record{
+		Place: m.Place, Kind: KindNote, What: "status",
+		Detail: fmt.Sprintf("ready %v, stopped %v, fatal %v", s.Ready, s.Stopped, s.Fatal),
+	})
 	if s.Ready && !was.Ready {
 		name := m.Config.Broker.Listeners[0].Name
 		w.Network.Listen(l.owner, m.Addr, seated{l.node.Listener(name), w, m.Place})
@@ -152,8 +155,10 @@ func (m *Machine) crash(cause Cause, fates PowerFates) {
 	}
 	detail := fmt.Sprintf("%d disk calls and %d connections in flight", m.Disk.InFlight(),
 		w.Network.busyConns(m.Place))
-	w.Faults.Add(Fault{At: w.Scheduler.Now(), Place: m.Place, What: cause.String(),
-		Target: "process", Detail: detail})
+	w.Faults.Add(Fault{
+		At: w.Scheduler.Now(), Place: m.Place, What: cause.String(),
+		Target: "process", Detail: detail,
+	})
 	w.Trace.Record(Record{Place: m.Place, Kind: KindCrash, What: cause.String()})
 	if m.life != nil {
 		w.Scheduler.Kill(m.life.owner, cause)
@@ -184,8 +189,10 @@ func (m *Machine) Pause(d Time) {
 	}
 	w := m.world
 	w.Scheduler.Pause(m.life.owner, w.Scheduler.later(d))
-	w.Faults.Add(Fault{At: w.Scheduler.Now(), Place: m.Place, What: "pause", Target: "process",
-		Detail: d.String()})
+	w.Faults.Add(Fault{
+		At: w.Scheduler.Now(), Place: m.Place, What: "pause", Target: "process",
+		Detail: d.String(),
+	})
 }
 
 // Digest returns the digest of the state of the process, zero if none runs.
@@ -194,6 +201,8 @@ func (m *Machine) Digest() (sum digest.Sum) {
 		return sum
 	}
 	n := m.life.node
-	return m.world.digester.Of([]any{n.Loop(node.BrokerLoop).Core(), n.Loop(node.ControllerLoop).Core(),
-		n.Memory().Used()})
+	return m.world.digester.Of([]any{
+		n.Loop(node.BrokerLoop).Core(), n.Loop(node.ControllerLoop).Core(),
+		n.Memory().Used(),
+	})
 }

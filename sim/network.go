@@ -147,8 +147,10 @@ func (c *conn) establish(l *listener) {
 	server := c.ends[1]
 	server.owner = l.owner
 	info := env.ConnInfo{Remote: c.ends[0].place.String()}
-	n.scheduler.trace.Record(Record{Place: server.place, Kind: KindOpen, What: "accept",
-		Detail: info.Remote, A: int64(c.id)})
+	n.scheduler.trace.Record(Record{
+		Place: server.place, Kind: KindOpen, What: "accept",
+		Detail: info.Remote, A: int64(c.id),
+	})
 	server.reader = l.acceptor.Accept(server, info)
 	if server.reader == nil {
 		c.dead[1] = true
@@ -184,8 +186,10 @@ type OpenConn struct {
 func (n *Network) OpenConns() []OpenConn {
 	var out []OpenConn
 	for _, c := range n.open {
-		out = append(out, OpenConn{c.id, c.ends[0].place, c.ends[1].place,
-			c.pipes[0].unread + c.pipes[1].unread})
+		out = append(out, OpenConn{
+			c.id, c.ends[0].place, c.ends[1].place,
+			c.pipes[0].unread + c.pipes[1].unread,
+		})
 	}
 	return out
 }

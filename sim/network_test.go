@@ -76,8 +76,10 @@ func (b *netBench) Accept(w env.ConnWriter, info env.ConnInfo) env.ConnReader {
 func newNetBench(t testing.TB, seed uint64) *netBench {
 	s := newTestScheduler(t)
 	faults := NewFaultLog(s.Trace())
-	b := &netBench{t: t, s: s, faults: faults,
-		n: NewNetwork(s, faults, NewEntropy(seed).Stream("network", 0))}
+	b := &netBench{
+		t: t, s: s, faults: faults,
+		n: NewNetwork(s, faults, NewEntropy(seed).Stream("network", 0)),
+	}
 	b.serverOwner, b.clientOwner = s.NewOwner(1), s.NewOwner(ClientPlace)
 	b.server, b.client = &peer{s: s}, &peer{s: s}
 	b.n.Listen(b.serverOwner, "n1:9092", b)
@@ -410,8 +412,12 @@ func rangeBench(t testing.TB, edit func(f env.File)) (*netBench, []RangeViolatio
 	b.s.Spawn(0, b.serverOwner, "server", func() {
 		f := create(t, mount, "log", "0123456789")
 		size := framed("<234>")[:4]
-		_, err := b.server.w.Send([]env.Part{{Bytes: size}, {Bytes: []byte("<")},
-			{File: f, Off: 2, Len: 3}, {Bytes: []byte(">")}})
+		_, err := b.server.w.Send([]env.Part{
+			{Bytes: size},
+			{Bytes: []byte("<")},
+			{File: f, Off: 2, Len: 3},
+			{Bytes: []byte(">")},
+		})
 		require.Equal(t, env.OK, err)
 		edit(f)
 		require.Equal(t, env.OK, mount.Remove(name("log")))

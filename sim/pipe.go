@@ -245,12 +245,16 @@ func (p *pipe) arrive(s sent) {
 			pc.bytes = pc.read()
 			n.counts.RangeBytes += uint64(pc.len)
 			if pc.sum(pc.bytes) != pc.want {
-				n.OnViolation(RangeViolation{n.scheduler.Now(), c.ends[p.side].place,
-					p.receiver.place, pathOf(pc.file.path), pc.off, pc.len})
+				n.OnViolation(RangeViolation{
+					n.scheduler.Now(), c.ends[p.side].place,
+					p.receiver.place, pathOf(pc.file.path), pc.off, pc.len,
+				})
 			}
 		}
-		n.scheduler.trace.Record(Record{Place: p.receiver.place, Kind: KindFrame, What: "bytes",
-			A: int64(c.id), B: pc.len, Payload: pc.bytes})
+		n.scheduler.trace.Record(Record{
+			Place: p.receiver.place, Kind: KindFrame, What: "bytes",
+			A: int64(c.id), B: pc.len, Payload: pc.bytes,
+		})
 		p.intake.add(pc.bytes)
 	}
 	p.arrived++

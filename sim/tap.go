@@ -35,8 +35,10 @@ func (t *turnTap) Turning(l node.LoopID, now env.Now, in []env.Event) {
 func (t *turnTap) Turned(l node.LoopID, out *env.Effects) {
 	hashEffects(&t.told, out)
 	t.trace.hash.Add(t.told.Sum())
-	t.trace.Record(Record{Place: t.place, Kind: KindTurn, What: l.String(), A: t.count,
-		B: int64(len(out.File)), C: int64(len(out.Conn))})
+	t.trace.Record(Record{
+		Place: t.place, Kind: KindTurn, What: l.String(), A: t.count,
+		B: int64(len(out.File)), C: int64(len(out.Conn)),
+	})
 	if t.also != nil {
 		t.also.Turned(l, out)
 	}

@@ -23,8 +23,10 @@ func small(seed uint64, arrange func(*Trace)) string {
 		s.Spawn(0, s.NewOwner(p), "walker", func() {
 			for range 20 {
 				s.Await(stream.Delay(1, 1000))
-				trace.Record(Record{Place: p, Kind: KindNote, What: "step", A: stream.Between(0, 9),
-					Payload: []byte{1, 2, 3}})
+				trace.Record(Record{
+					Place: p, Kind: KindNote, What: "step", A: stream.Between(0, 9),
+					Payload: []byte{1, 2, 3},
+				})
 			}
 		})
 	}

@@ -72,7 +72,8 @@ func (k *talker) talk(want int) {
 func (k *talker) produce() kmsg.Request {
 	var b record.Builder
 	b.Spec = record.Plain()
-	b.Add(record.Record{Value: bytes.Repeat([]byte{byte(k.acked)}, 1+k.acked*31), Timestamp: WallEpochMs})
+	value := bytes.Repeat([]byte{byte(k.acked)}, 1+k.acked*31)
+	b.Add(record.Record{Value: value, Timestamp: WallEpochMs})
 	r := kmsg.NewPtrProduceRequest()
 	r.Acks, r.TimeoutMillis = -1, 1000
 	topic, part := kmsg.NewProduceRequestTopic(), kmsg.NewProduceRequestTopicPartition()
@@ -194,8 +195,10 @@ func TestChildPrintsItsHash(t *testing.T) {
 
 func TestHashIsTheSameInEveryProcess(t *testing.T) {
 	want, _ := crashWorld(t, 5, nil)
-	for _, setting := range []string{"GOMAXPROCS=1", "GOGC=20", "TZ=Asia/Kathmandu",
-		"PADDING=" + string(bytes.Repeat([]byte("x"), 8<<10))} {
+	for _, setting := range []string{
+		"GOMAXPROCS=1", "GOGC=20", "TZ=Asia/Kathmandu",
+		"PADDING=" + string(bytes.Repeat([]byte("x"), 8<<10)),
+	} {
 		cmd := exec.Command(os.Args[0], "-test.run=TestChildPrintsItsHash$", "-test.v")
 		cmd.Env = append(os.Environ(), setting, childSeed+"=5")
 		out, err := cmd.CombinedOutput()

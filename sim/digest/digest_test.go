@@ -50,12 +50,17 @@ type state struct {
 
 func newState() *state {
 	s := &state{
-		number: 7, text: "t", raw: []byte("raw"), list: []leaf{{1, "x"}, {2, "y"}},
+		number: 7, flag: true, array: [3]uint16{1, 2, 3}, none: nil, ratio: 0.5, text: "t", raw: []byte("raw"), list: []leaf{{1, "x"}, {2, "y"}},
 		table:  map[string]*leaf{"one": {1, "1"}, "two": {2, "2"}, "three": {3, "3"}},
 		counts: map[leaf]int{{1, "k"}: 1, {2, "k"}: 2},
 		box:    leaf{5, "boxed"}, boxed: bytes.NewBufferString("b"), call: func() {},
 	}
 	s.self = s
+	s.mu.Lock()
+	s.count.Store(3)
+	s.mu.Unlock()
+	s.pool.Put(&leaf{})
+	s.embedded.deep[1].a = 4
 	s.world, s.any = &outside{1}, &outside{2}
 	s.current.Store(&leaf{9, "atomic"})
 	return s
