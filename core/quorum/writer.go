@@ -57,15 +57,6 @@ func (w *writer) begin(voter uint64, s *storage, out *env.Effects) {
 	w.waiting = append(w.waiting, waiter{end: w.end, last: s.last(), begun: true})
 }
 
-// resume opens the file that recovery has begun.
-func (w *writer) resume(out *env.Effects) {
-	w.fileCount++
-	w.file = env.MakeFileID(w.dir, w.owner, w.fileCount)
-	out.File = append(out.File, env.FileOp{
-		Op: env.FileOpen, File: w.file, Path: logName(w.generation),
-	})
-}
-
 // abandon closes the old file.
 func (w *writer) abandon(out *env.Effects) {
 	if w.file != 0 {
