@@ -21,8 +21,8 @@ type Recovered struct {
 	TornBytes      int64    // behind the last valid frame of the log in force
 }
 
-// Error returns why the result can not be used, or nil.
-func (r *Recovered) Error() error {
+// Failure returns why the result can not be used, or nil.
+func (r *Recovered) Failure() error {
 	if r.Corrupt && r.Err == nil {
 		return errors.New("raft log: corrupt")
 	}

@@ -63,8 +63,8 @@ type snapshotJob struct {
 	body    Body
 }
 
-// snapshotDone is the result of a snapshotJob.
-type snapshotDone struct {
+// SnapshotDone is the result of a snapshotJob.
+type SnapshotDone struct {
 	Err     env.Errno
 	At      Position
 	Members ConfState
@@ -84,7 +84,7 @@ func (j *snapshotJob) Run(disk env.Disk) any {
 	if err == env.OK {
 		err = disk.SyncDir(name.Parent())
 	}
-	return snapshotDone{err, j.at, j.members}
+	return SnapshotDone{err, j.at, j.members}
 }
 
 // sweepJob removes files that are superfluous. The result is an env.Errno; what could not be
@@ -109,4 +109,4 @@ func (j *sweepJob) Run(disk env.Disk) any {
 
 // ResultTypes has a value of each type, errors aside, that a job of this room returns: what a
 // recording needs to read them back.
-func ResultTypes() []any { return []any{(*Recovered)(nil), snapshotDone{}} }
+func ResultTypes() []any { return []any{(*Recovered)(nil), SnapshotDone{}} }
