@@ -1,8 +1,6 @@
 package node
 
 import (
-	"fmt"
-
 	"stet/core/env"
 	"stet/core/wire"
 )
@@ -39,8 +37,3 @@ func (a *acceptor) Accept(writer env.ConnWriter, info env.ConnInfo) env.ConnRead
 
 // newDecoder returns a decoder with Kafka's limits.
 func newDecoder(l wire.Listener) *wire.Decoder { return wire.NewDecoder(l, wire.DefaultLimits()) }
-
-// refusedFrame is the log line of a frame that is no request.
-func refusedFrame(c env.ConnID, err error) env.TraceRec {
-	return env.TraceRec{S: fmt.Sprintf("connection %d: frame refused: %v", c, err)}
-}

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"fmt"
 	"sync"
 
 	"stet/core/env"
@@ -66,7 +67,7 @@ type leasedRange struct {
 // Reserve implements env.ConnReader.
 func (c *Conn) Reserve(size int32) (env.Buffer, env.Verdict) {
 	if size < wire.MinFrameBytes || size > c.maxFrame {
-		c.hangup(env.EMalformed)
+		c.refuse(fmt.Errorf("a frame of %d bytes, the limit is %d", size, c.maxFrame))
 		return nil, env.Hangup
 	}
 	c.mu.Lock()
@@ -90,8 +91,7 @@ func (c *Conn) Deliver(frame env.Buffer) env.Verdict {
 	c.reuseBodies()
 	if err := c.decoder.Decode(frame.Bytes(), req); err != nil {
 		frame.Release()
-		c.loop.host.Log(c.loop, refusedFrame(c.id, err))
-		c.hangup(env.EMalformed)
+		c.refuse(err)
 		return env.Hangup
 	}
 	w := c.loop.host.Worker(c)
@@ -331,6 +331,13 @@ func (c *Conn) closeAfter(w Worker, reason env.Errno) {
 	if now {
 		c.writer.Close()
 	}
+}
+
+// refuse logs what is wrong with what the peer has sent, and ends the connection.
+func (c *Conn) refuse(err error) {
+	c.loop.host.Log(c.loop, env.TraceRec{S: fmt.Sprintf(
+		"connection %d from %s ended: frame refused: %v", c.id, c.info.Remote, err)})
+	c.hangup(env.EMalformed)
 }
 
 // hangup closes the connection at once and remembers why.
