@@ -12,7 +12,6 @@ type intake struct {
 	prefix  []byte   // of the frame under way
 	buffer  env.Buffer
 	filled  int
-	offered bool // the buffer is full and was delivered
 }
 
 func (in *intake) add(p []byte) {

@@ -88,3 +88,24 @@ func TestTraceIsLinesOfJSONWithHeaderAndHash(t *testing.T) {
 		}
 	}
 }
+
+func TestFirstDivergenceIsFoundBehindTheHeader(t *testing.T) {
+	trace := func(seed uint64, commit string) *bytes.Buffer {
+		var out bytes.Buffer
+		small(seed, func(tr *Trace) { tr.WriteTo(&out, Header{Commit: commit}, true) })
+		return &out
+	}
+	_, differ, err := FirstDivergence(trace(1, "a"), trace(1, "b"))
+	require.NoError(t, err)
+	require.False(t, differ, "the header is no part of the run")
+	d, differ, err := FirstDivergence(trace(1, "a"), trace(2, "a"))
+	require.NoError(t, err)
+	require.True(t, differ)
+	require.Greater(t, d.Line, 1)
+	require.NotEqual(t, d.A, d.B)
+	full := trace(1, "a")
+	short := bytes.NewBuffer(full.Bytes()[:bytes.LastIndexByte(full.Bytes()[:full.Len()-1], '\n')+1])
+	d, differ, _ = FirstDivergence(full, short)
+	require.True(t, differ)
+	require.Empty(t, d.B)
+}
