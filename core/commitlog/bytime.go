@@ -17,6 +17,14 @@ type TimeFound struct {
 	Err       error             // the files could not be read
 }
 
+func notFound() TimeFound {
+	return TimeFound{
+		Offset:    kafka.NoOffset,
+		Timestamp: kafka.NoTimestamp,
+		Epoch:     kafka.NoLeaderEpoch,
+	}
+}
+
 // FindByTime returns the job that looks for the first record at or above LogStartOffset and below
 // upTo with a timestamp of at least timestamp, or, for kafka.MaxTimestamp, for the first record
 // with the largest timestamp. The owner starts it under its own token; it yields a TimeFound.
@@ -51,7 +59,7 @@ func (*findByTimeJob) Name() string { return "find-by-time" }
 
 // Run looks the timestamp up.
 func (j *findByTimeJob) Run(disk env.Disk) any {
-	found := TimeFound{Offset: kafka.NoOffset, Timestamp: kafka.NoTimestamp, Epoch: kafka.NoLeaderEpoch}
+	found := notFound()
 	var err error
 	if j.timestamp == kafka.MaxTimestamp {
 		err = j.findLargest(disk, &found)
@@ -79,12 +87,13 @@ func (j *findByTimeJob) findFirst(disk env.Disk, found *TimeFound) error {
 		if n > 0 {
 			start = times[n-1].Offset + 1
 		}
-		err = j.visit(disk, s, max(start, j.from), func(scan *scanner, v record.View, at int64) (bool, error) {
-			if v.MaxTimestamp() < j.timestamp {
-				return true, nil
-			}
-			return j.firstIn(scan, v, at, found)
-		})
+		err = j.visit(disk, s, max(start, j.from),
+			func(scan *scanner, v record.View, at int64) (bool, error) {
+				if v.MaxTimestamp() < j.timestamp {
+					return true, nil
+				}
+				return j.firstIn(scan, v, at, found)
+			})
 		if err != nil || found.Offset >= 0 {
 			return err
 		}
@@ -93,7 +102,8 @@ func (j *findByTimeJob) findFirst(disk env.Disk, found *TimeFound) error {
 }
 
 // firstIn looks for the record inside a batch, and says whether to go on with the next batch.
-func (j *findByTimeJob) firstIn(scan *scanner, v record.View, at int64, found *TimeFound) (bool, error) {
+func (j *findByTimeJob) firstIn(scan *scanner, v record.View, at int64,
+	found *TimeFound) (bool, error) {
 	epoch := v.LeaderEpoch()
 	err := j.records(scan, v, at, func(r record.Record) bool {
 		if r.Timestamp < j.timestamp || r.Offset < j.from {

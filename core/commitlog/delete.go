@@ -27,7 +27,8 @@ const (
 )
 
 // deletedName is Kafka's name for the directory of a deleted replica: the replica's, a dot, 32
-// digits and -delete, cut so that it fits a file system (LocalLog.logDirNameWithSuffixCappedLength).
+// digits and -delete, cut so that it fits a file system
+// (LocalLog.logDirNameWithSuffixCappedLength).
 func deletedName(name string, uuid [16]byte) string {
 	suffix := "." + hex.EncodeToString(uuid[:]) + deletedSuffix
 	return name[:min(len(name), maxNameBytes-len(suffix))] + suffix

@@ -69,7 +69,9 @@ func (l *Log) rangeAfter(s *segment, offset kafka.Offset, position, maxBytes int
 // rangeFrom extends a range from its first batch as far as boundaries are known.
 func (l *Log) rangeFrom(s *segment, first batchRef, maxBytes int64, minOne bool,
 	upTo kafka.Offset) Found {
-	found := Found{File: s.file, Off: first.position, Segment: s.base, Start: first.base, End: first.base}
+	found := Found{
+		File: s.file, Off: first.position, Segment: s.base, Start: first.base, End: first.base,
+	}
 	if first.last >= upTo {
 		return found
 	}

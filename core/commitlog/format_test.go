@@ -1,6 +1,7 @@
 package commitlog
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"hash/crc32"
 	"strings"
@@ -73,7 +74,7 @@ func TestSnapshotIsKafkasFormat(t *testing.T) {
 	require.Equal(t, unhex(t, "0001"), b[:2])
 	require.Equal(t, body, b[6:])
 	crc := crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli))
-	require.Equal(t, unhex(t, hex.EncodeToString([]byte{byte(crc >> 24), byte(crc >> 16), byte(crc >> 8), byte(crc)})), b[2:6])
+	require.Equal(t, binary.BigEndian.AppendUint32(nil, crc), b[2:6])
 	decoded, err := DecodeSnapshot(b)
 	require.NoError(t, err)
 	require.Equal(t, entries, decoded)
@@ -125,8 +126,9 @@ func TestSequencesJoinOnlyTheirOwnSnapshot(t *testing.T) {
 func TestFirstSequenceWraps(t *testing.T) {
 	require.Equal(t, kafka.Sequence(5), ProducerBatch{LastSequence: 9, OffsetDelta: 4}.FirstSequence())
 	require.Equal(t, kafka.Sequence(0), ProducerBatch{LastSequence: 4, OffsetDelta: 4}.FirstSequence())
-	require.Equal(t, kafka.Sequence(1<<31-1), ProducerBatch{LastSequence: 3, OffsetDelta: 4}.FirstSequence())
-	require.Equal(t, kafka.Sequence(1<<31-2), ProducerBatch{LastSequence: 2, OffsetDelta: 4}.FirstSequence())
+	const last = 1<<31 - 1
+	require.Equal(t, kafka.Sequence(last), ProducerBatch{LastSequence: 3, OffsetDelta: 4}.FirstSequence())
+	require.Equal(t, kafka.Sequence(last-1), ProducerBatch{LastSequence: 2, OffsetDelta: 4}.FirstSequence())
 }
 
 func TestEpochCheckpointIsText(t *testing.T) {
@@ -146,7 +148,9 @@ func TestEpochCheckpointIsText(t *testing.T) {
 
 func TestOffsetCheckpointIsText(t *testing.T) {
 	entries := []CheckpointEntry{
-		{kafka.TopicPartition{Topic: "a", Partition: 0}, 17}, {kafka.TopicPartition{Topic: "b.c", Partition: 11}, 0}}
+		{kafka.TopicPartition{Topic: "a", Partition: 0}, 17},
+		{kafka.TopicPartition{Topic: "b.c", Partition: 11}, 0},
+	}
 	b := AppendCheckpoint(nil, entries)
 	require.Equal(t, "0\n2\na 0 17\nb.c 11 0\n", string(b))
 	decoded, err := DecodeCheckpoint(b)
@@ -155,7 +159,8 @@ func TestOffsetCheckpointIsText(t *testing.T) {
 	decoded, err = DecodeCheckpoint(nil)
 	require.NoError(t, err)
 	require.Empty(t, decoded)
-	for _, bad := range []string{"0\n", "0\n1\na 0\n", "0\n1\na x 0\n", "0\n1\na 0 x\n", "0\n9\na 0 1\n"} {
+	for _, bad := range []string{"0\n", "0\n1\na 0\n", "0\n1\na x 0\n",
+		"0\n1\na 0 x\n", "0\n9\na 0 1\n"} {
 		_, err := DecodeCheckpoint([]byte(bad))
 		require.Error(t, err, "%q", bad)
 	}
@@ -167,7 +172,8 @@ func TestPartitionMetadataHasNoFinalNewline(t *testing.T) {
 	id, err := DecodePartitionMetadata(b)
 	require.NoError(t, err)
 	require.Equal(t, testTopicID, id)
-	for _, bad := range []string{"", "version: 1\ntopic_id: AQIDAAAAAAAAAAAAAAAAAA", "version: 0\n", "version: 0\ntopic_id: A"} {
+	for _, bad := range []string{"", "version: 1\ntopic_id: AQIDAAAAAAAAAAAAAAAAAA",
+		"version: 0\n", "version: 0\ntopic_id: A"} {
 		_, err := DecodePartitionMetadata([]byte(bad))
 		require.Error(t, err, "%q", bad)
 	}
@@ -183,7 +189,8 @@ func TestMetaPropertiesReadsKafkasFile(t *testing.T) {
 	m, err = DecodeMetaProperties(AppendMetaProperties(nil, want))
 	require.NoError(t, err)
 	require.Equal(t, want, m)
-	for _, bad := range []string{"", "version=1\n", "version=0\nnode.id=1\n", "version=1\nnode.id=x\n"} {
+	for _, bad := range []string{"", "version=1\n", "version=0\nnode.id=1\n",
+		"version=1\nnode.id=x\n"} {
 		_, err := DecodeMetaProperties([]byte(bad))
 		require.Error(t, err, "%q", bad)
 	}
@@ -197,7 +204,7 @@ func TestCleanMarkers(t *testing.T) {
 	_, err = DecodeKafkaClean([]byte(`{"version":1,"brokerEpoch":12}`))
 	require.Error(t, err)
 
-	marker := CleanMarker{BootID: "boot", Incarnation: [16]byte{7}, DirectoryID: "q1sOCJXbE1ZDoFLwGCYgAw"}
+	marker := CleanMarker{BootID: "boot", Incarnation: [16]byte{7}, DirectoryID: "q1sOCJXbE1ZDoFLw"}
 	b := AppendCleanMarker(nil, marker)
 	decoded, err := DecodeCleanMarker(b)
 	require.NoError(t, err)

@@ -1,6 +1,7 @@
 package commitlog
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,7 +73,7 @@ func takeInventory(entries []env.DirEntry) inventory {
 	for _, e := range entries {
 		v.add(e, byBase)
 	}
-	slices.SortFunc(v.segments, func(a, b foundSegment) int { return int(min(1, max(-1, a.base-b.base))) })
+	slices.SortFunc(v.segments, func(a, b foundSegment) int { return cmp.Compare(a.base, b.base) })
 	slices.Sort(v.snapshots)
 	slices.Sort(v.sidecars)
 	return v

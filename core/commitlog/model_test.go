@@ -213,7 +213,8 @@ func (m *machine) stop() {
 // afterRestart compares what recovery derived with the model, recovers once more, and lets the
 // clients forget what the log has lost.
 func (m *machine) afterRestart(r *Recovered) {
-	require.True(m.t, bytes.Equal(bytes.Join(m.accepted, nil), m.logBytes()), "files hold the accepted prefix")
+	same := bytes.Equal(bytes.Join(m.accepted, nil), m.logBytes())
+	require.True(m.t, same, "files hold the accepted prefix")
 	state := r.DerivedState()
 	var want epochCache
 	replayed := newProducers()
@@ -290,7 +291,7 @@ func (m *machine) readByTime() {
 	upTo := kafka.Offset(rapid.Int64Range(0, int64(m.log.Written())).Draw(m.rt, "up to"))
 	timestamp := rapid.Int64Range(0, max(m.clock, 0)+10).Draw(m.rt, "timestamp")
 	var scratch record.Scratch
-	first := TimeFound{Offset: kafka.NoOffset, Timestamp: kafka.NoTimestamp, Epoch: kafka.NoLeaderEpoch}
+	first := notFound()
 	largest := first
 	for _, data := range m.accepted {
 		v := record.View(data)

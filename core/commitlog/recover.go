@@ -187,6 +187,9 @@ func (r *recovery) checkTopic() error {
 // snapshot before the recovery point moves to its offset, and a truncation deletes snapshots
 // before it cuts, so a point above the newest one is not about what lies in this directory.
 func (r *recovery) confirmedPoint() kafka.Offset {
+	if invariant.CanaryRecoveryPointEarly.On() {
+		return r.job.RecoveryPoint
+	}
 	return min(r.job.RecoveryPoint, r.newestSnapshot(math.MaxInt64))
 }
 
@@ -287,7 +290,8 @@ func (r *recovery) finish() {
 	}
 	out.epochs, out.producers = r.epochs, r.producers
 	out.recoveryPoint = r.newestSnapshot(out.End)
-	out.foundClean = r.from == len(r.segments) && r.changedNothing() && out.Snapshot == out.End
-	invariant.Sometimes(out.Snapshot >= 0 && r.from < len(r.segments), invariant.MarkRecoveryFromSnapshot)
+	out.foundClean = r.changedNothing() && out.Snapshot == out.End
+	scanned := r.from < len(r.segments)
+	invariant.Sometimes(scanned && out.Snapshot >= 0, invariant.MarkRecoveryFromSnapshot)
 	invariant.Sometimes(out.Cut > 0 && !r.truncated, invariant.MarkTornTailCut)
 }

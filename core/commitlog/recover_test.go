@@ -341,7 +341,8 @@ func TestDeletedNames(t *testing.T) {
 	require.Equal(t, "orders-0.ab000000000000000000000000000000-delete", name)
 	require.True(t, IsDeletedName(name))
 	require.Len(t, deletedName(strings.Repeat("t", 250), [16]byte{}), 255)
-	for _, other := range []string{"orders-0", "orders-delete", "x.ab-delete", "", ".ab000000000000000000000000000000-delete"} {
+	for _, other := range []string{"orders-0", "orders-delete", "x.ab-delete", "",
+		".ab000000000000000000000000000000-delete"} {
 		require.False(t, IsDeletedName(other), other)
 	}
 }
@@ -349,8 +350,10 @@ func TestDeletedNames(t *testing.T) {
 func TestCheckpointJobReplacesFiles(t *testing.T) {
 	h := newHarness(t, 1, DefaultConfig())
 	entries := []CheckpointEntry{{kafka.TopicPartition{Topic: "a"}, 5}}
-	require.Nil(t, (&CheckpointJob{RecoveryPoints: entries, HighWatermarks: entries}).Run(h.world.Disk))
-	require.Equal(t, []string{RecoveryPointCheckpointName, HighWatermarkCheckpointName}, h.world.Disk.Names(""))
+	job := CheckpointJob{RecoveryPoints: entries, HighWatermarks: entries}
+	require.Nil(t, job.Run(h.world.Disk))
+	names := []string{RecoveryPointCheckpointName, HighWatermarkCheckpointName}
+	require.Equal(t, names, h.world.Disk.Names(""))
 	h.world.Disk.LosePower()
 	decoded, err := DecodeCheckpoint(h.world.Disk.Content(RecoveryPointCheckpointName))
 	require.NoError(t, err)
@@ -403,7 +406,8 @@ func TestLogAppendTimeIsStamped(t *testing.T) {
 	h.settle()
 	require.Equal(t, h.now.WallMs, h.log.MaxTimestamp())
 	h.now.WallMs++
-	require.Equal(t, h.now.WallMs-1, h.mustAppend(from(0, 0, 1)).LogAppendTime, "a duplicate has its original's time")
+	a = h.mustAppend(from(0, 0, 1))
+	require.Equal(t, h.now.WallMs-1, a.LogAppendTime, "a duplicate has its original's time")
 	require.Equal(t, h.log.DerivedState().Canonical(), h.recover().DerivedState().Canonical())
 }
 

@@ -15,7 +15,8 @@ const (
 
 // scanAll verifies the batches of the segments from r.from on and stops at the first failure.
 func (r *recovery) scanAll() error {
-	r.x = structure{next: r.segments[r.from].base, epoch: r.epochs.latest(), gaps: r.job.Config.AllowGaps}
+	gaps := r.job.Config.AllowGaps
+	r.x = structure{next: r.segments[r.from].base, epoch: r.epochs.latest(), gaps: gaps}
 	last := r.from
 	for i := r.from; i < len(r.segments) && !r.cutting; i++ {
 		s := &r.segments[i]
@@ -144,5 +145,7 @@ func (b *indexBuilder) finish() (indexSummary, *rebuiltIndexes) {
 		x.lastTimeEntry = x.assignedMax.Timestamp
 		x.timeCount++
 	}
-	return indexSummary{x.entryCount, x.lastEntryAt, x.timeCount, x.lastTimeEntry, x.assignedMax}, &b.files
+	return indexSummary{
+		x.entryCount, x.lastEntryAt, x.timeCount, x.lastTimeEntry, x.assignedMax,
+	}, &b.files
 }

@@ -30,7 +30,9 @@ func (b ProducerBatch) FirstSequence() kafka.Sequence {
 }
 
 // BaseOffset is the offset of the first record.
-func (b ProducerBatch) BaseOffset() kafka.Offset { return b.LastOffset - kafka.Offset(b.OffsetDelta) }
+func (b ProducerBatch) BaseOffset() kafka.Offset {
+	return b.LastOffset - kafka.Offset(b.OffsetDelta)
+}
 
 // ProducerEntry is the state of one producer.
 type ProducerEntry struct {

@@ -28,7 +28,8 @@ func (h *harness) complete(want func(op env.FileOp) bool) {
 }
 
 func (h *harness) done(op env.FileOp, err env.Errno) {
-	ev := env.Event{Kind: env.EventFileDone, FileOp: op.Op, File: op.File, Token: op.Token, N: op.N, Err: err}
+	ev := env.Event{Kind: env.EventFileDone, FileOp: op.Op, File: op.File, Token: op.Token,
+		N: op.N, Err: err}
 	h.log.OnFileDone(&ev, &h.out)
 }
 
@@ -72,7 +73,7 @@ func TestSyncsAreGrouped(t *testing.T) {
 	require.Equal(t, kafka.Offset(1), h.log.Synced(), "it covers what was written when it was emitted")
 	require.Len(t, fileOps(&h.out, env.FileSync), 1)
 	h.complete(kind(env.FileSync))
-	require.Equal(t, kafka.Offset(3), h.log.AckEnd(), "the next one covers all that was written meanwhile")
+	require.Equal(t, kafka.Offset(3), h.log.AckEnd(), "the next one covers the rest")
 	h.out.Reset()
 	h.settle()
 }
@@ -147,7 +148,8 @@ func dirSyncs(h *harness) []env.FileOp {
 }
 
 func TestFirstFailureFencesTheLog(t *testing.T) {
-	for _, failing := range []env.FileOpKind{env.FileWrite, env.FileSync, env.FileSyncDir, env.FileCreate} {
+	kinds := []env.FileOpKind{env.FileWrite, env.FileSync, env.FileSyncDir, env.FileCreate}
+	for _, failing := range kinds {
 		h := rolledHarness(t)
 		failed := false
 		for range 12 {
