@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -146,6 +147,29 @@ func TestRestartAfterAKillKeepsWhatWasAcknowledged(t *testing.T) {
 	answer := h.produce(1, "orders", 0, "b")
 	require.Zero(t, answer.ErrorCode)
 	require.EqualValues(t, 1, answer.BaseOffset)
+}
+
+func TestLogThatCanNotBeReadDoesNotHoldUpOthers(t *testing.T) {
+	h := newHarness(t, nil)
+	h.createTopic("orders", 1)
+	h.createTopic("other", 1)
+	h.kill()
+	broken := true
+	fail := h.world.Disk.Fail
+	h.world.Disk.Fail = func(op, name string) env.Errno {
+		if broken && op == "read" && strings.HasPrefix(name, "orders-0/") &&
+			!strings.HasSuffix(name, commitlog.PartitionMetadataName) {
+			return env.EIO
+		}
+		return fail(op, name)
+	}
+	h.start()
+	require.Zero(t, h.produce(1, "other", 0, "a").ErrorCode)
+	require.EqualValues(t, kafka.KafkaStorageError, h.produce(1, "orders", 0, "a").ErrorCode)
+	broken = false
+	h.tick(1000)
+	h.deliver()
+	require.Zero(t, h.produce(1, "orders", 0, "a").ErrorCode)
 }
 
 func TestTopicCreatedAgainStartsEmpty(t *testing.T) {

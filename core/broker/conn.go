@@ -49,12 +49,12 @@ func (b *Broker) connClosed(ev *env.Event) {
 	c.parked = nil
 }
 
-// originOf returns where to answer r. A connection that was not announced is taken as it comes.
+// originOf returns where to answer r. A connection that was not announced, or is closed already, is
+// not remembered; the node drops what it is sent.
 func (b *Broker) originOf(r *env.Request) origin {
 	c := b.conns[r.Conn]
 	if c == nil {
 		c = &conn{id: r.Conn, info: r.Info}
-		b.conns[r.Conn] = c
 	}
 	return origin{c, r.Slot, r.Version, r.Correlation}
 }

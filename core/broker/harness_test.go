@@ -210,6 +210,11 @@ func (h *harness) ask(conn env.ConnID, m kmsg.Request) {
 }
 
 func (h *harness) askFrame(conn env.ConnID, frame []byte) {
+	if _, known := h.slots[conn]; !known {
+		h.slots[conn] = 0
+		h.turn(env.Event{Kind: env.EventConnOpened, Conn: conn,
+			Info: &env.ConnInfo{Listener: "PLAINTEXT"}})
+	}
 	req := &env.Request{Conn: conn, Slot: h.slots[conn], Bytes: int64(len(frame)),
 		Info: &env.ConnInfo{Listener: "PLAINTEXT"}}
 	decoder := wire.NewDecoder(wire.BrokerListener, wire.DefaultLimits())
@@ -261,6 +266,7 @@ type standIn struct {
 	entries [][]byte
 	waiting []env.Slot // metadata fetches that wait
 	silent  bool       // answers nothing but metadata fetches
+	stale   bool       // refuses the next heartbeat
 	topics  byte
 }
 
@@ -319,6 +325,12 @@ func (c *standIn) decide(body any) kmsg.Response {
 		return c.register(m)
 	case *kmsg.BrokerHeartbeatRequest:
 		broker := c.image.Broker(kafka.BrokerID(m.BrokerID))
+		if c.stale {
+			c.stale = false
+			r := kmsg.NewPtrBrokerHeartbeatResponse()
+			r.ErrorCode = int16(kafka.StaleBrokerEpoch)
+			return r
+		}
 		if broker.Fenced && !m.WantFence {
 			c.commit(&metadata.BrokerFenceRecord{ID: broker.ID, Epoch: broker.Epoch})
 		}

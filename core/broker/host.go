@@ -16,7 +16,7 @@ type hosted struct {
 
 	working bool  // holds one of the host's job slots
 	queued  bool  // waits for one
-	settled bool  // has been seen in order, or damaged, since it was added
+	settled bool  // has been seen in service, damaged or failing since it was added
 	again   timer // for a failed job
 	pause   time.Duration
 

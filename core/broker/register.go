@@ -42,16 +42,26 @@ func (b *Broker) registrationRequest() *kmsg.BrokerRegistrationRequest {
 	if b.config.Rack != "" {
 		m.Rack = &b.config.Rack
 	}
-	m.PreviousBrokerEpoch = -1
+	for i := range b.directories {
+		id, _ := kafka.ParseTopicID(b.directories[i].meta.DirectoryID) // the same 22 characters
+		m.LogDirs = append(m.LogDirs, id)
+	}
+	m.PreviousBrokerEpoch = int64(b.previousEpoch())
+	return m
+}
+
+// previousEpoch is the epoch of the process before this one if it stopped cleanly everywhere,
+// and -1 otherwise (KIP-966).
+func (b *Broker) previousEpoch() kafka.BrokerEpoch {
+	epoch := kafka.BrokerEpoch(-1)
 	for i := range b.directories {
 		d := &b.directories[i]
-		id, _ := kafka.ParseTopicID(d.meta.DirectoryID) // the same 22 characters
-		m.LogDirs = append(m.LogDirs, id)
-		if d.clean && m.PreviousBrokerEpoch < 0 {
-			m.PreviousBrokerEpoch = int64(d.brokerEpoch)
+		if !d.clean || i > 0 && d.brokerEpoch != epoch {
+			return -1
 		}
+		epoch = d.brokerEpoch
 	}
-	return m
+	return epoch
 }
 
 // registering takes the answer to a registration.

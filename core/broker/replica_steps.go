@@ -103,6 +103,7 @@ func (b *Broker) stepWaiting(r *hosted) {
 		b.release(r)
 	case r.Err() != nil:
 		b.release(r)
+		b.settledReplica(r) // nobody waits longer for a disk that fails
 		b.retryLater(r)
 	case r.working:
 		b.advanceReplica(r) // created: recover with the same slot
