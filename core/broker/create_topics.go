@@ -26,8 +26,9 @@ func (b *Broker) createTopics(r *env.Request, o origin, m *kmsg.CreateTopicsRequ
 	forward.ValidateOnly = m.ValidateOnly
 	for i := range m.Topics {
 		t := &m.Topics[i]
-		if code, why := b.judgeCreation(r, t); code != kafka.None {
-			c.refuse(t.Topic, code, why)
+		code := b.Authorize(r.Info, opCreate, resourceTopic, t.Topic)
+		if code != kafka.None {
+			c.refuse(t.Topic, code, "")
 			continue
 		}
 		forward.Topics = append(forward.Topics, *t)
@@ -40,24 +41,6 @@ func (b *Broker) createTopics(r *env.Request, o origin, m *kmsg.CreateTopicsRequ
 	c.wait = &topicWait{request: c}
 	b.creates.add(b, c.wait, m.TimeoutMillis)
 	b.link.send(b, forward, c)
-}
-
-// judgeCreation refuses settings that this software does not obey.
-func (b *Broker) judgeCreation(r *env.Request, t *kmsg.CreateTopicsRequestTopic) (
-	kafka.ErrorCode, string) {
-	if code := b.Authorize(r.Info, opCreate, resourceTopic, t.Topic); code != kafka.None {
-		return code, ""
-	}
-	config := b.config.Topic
-	for _, e := range t.Configs {
-		if e.Value == nil {
-			return kafka.InvalidConfig, "configuration " + e.Name + " has no value"
-		}
-		if err := config.Set(e.Name, *e.Value); err != nil {
-			return kafka.InvalidConfig, err.Error()
-		}
-	}
-	return kafka.None, ""
 }
 
 func (c *creation) refuse(name string, code kafka.ErrorCode, why string) {

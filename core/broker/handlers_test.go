@@ -8,6 +8,7 @@ import (
 
 	"stet/core/kafka"
 	"stet/core/metadata"
+	"stet/core/partition"
 	"stet/core/record"
 	"stet/core/wire"
 )
@@ -168,30 +169,28 @@ func TestLookUpOfAFencedLogIsAnsweredAfterwards(t *testing.T) {
 	require.EqualValues(t, 0, h.listOffset(6, "orders", 0, 0).Offset)
 }
 
-func TestCreateTopicsRefusesWhatIsNotObeyed(t *testing.T) {
+func TestCreateTopicsAnswersWithWhatTheControllerSays(t *testing.T) {
 	h := newHarness(t, nil)
+	h.createTopic("a", 1)
 	m := kmsg.NewPtrCreateTopicsRequest()
 	m.Version, m.TimeoutMillis = 5, 5000
-	for _, c := range [][3]string{{"a", "compression.type", "gzip"}, {"b", "nonsense", "1"},
-		{"c", "retention.ms", "1000"}} {
+	for _, name := range []string{"a", "b"} {
 		topic := kmsg.NewCreateTopicsRequestTopic()
-		topic.Topic, topic.NumPartitions, topic.ReplicationFactor = c[0], 1, 1
+		topic.Topic, topic.NumPartitions, topic.ReplicationFactor = name, 1, 1
 		config := kmsg.NewCreateTopicsRequestTopicConfig()
-		config.Name, config.Value = c[1], &c[2]
+		config.Name, config.Value = "retention.ms", kmsg.StringPtr("1000")
 		topic.Configs = append(topic.Configs, config)
 		m.Topics = append(m.Topics, topic)
 	}
 	h.ask(1, m)
 	h.deliver()
 	answer := h.one().(*kmsg.CreateTopicsResponse)
-	require.Len(t, answer.Topics, 3)
-	require.EqualValues(t, kafka.InvalidConfig, answer.Topics[0].ErrorCode)
-	require.Contains(t, *answer.Topics[0].ErrorMessage, "compression.type")
-	require.EqualValues(t, kafka.InvalidConfig, answer.Topics[1].ErrorCode)
-	require.Zero(t, answer.Topics[2].ErrorCode)
-	require.NotNil(t, h.broker.image.Topic("c"), "answered when the own image has it")
-	require.EqualValues(t, 1000,
-		h.broker.Replica(kafka.TopicPartition{Topic: "c"}).Config().RetentionMs)
+	require.Len(t, answer.Topics, 2)
+	require.EqualValues(t, kafka.TopicAlreadyExists, answer.Topics[0].ErrorCode)
+	require.Zero(t, answer.Topics[1].ErrorCode)
+	replica := h.broker.Replica(kafka.TopicPartition{Topic: "b"})
+	require.Equal(t, partition.Online, replica.State(), "answered when it serves")
+	require.EqualValues(t, 1000, replica.Config().RetentionMs)
 }
 
 func TestTopicRequestsAreAnsweredWhenTheControllerIsLost(t *testing.T) {

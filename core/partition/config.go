@@ -18,7 +18,6 @@ type Config struct {
 	MinInsyncReplicas           int32
 	MaxMessageBytes             int32
 	MaxDecompressedMessageBytes int32
-	CompressionType             string // "producer" is the only one that is obeyed so far
 	LogAppendTime               bool   // message.timestamp.type
 	TimestampBeforeMaxMs        int64
 	TimestampAfterMaxMs         int64
@@ -41,7 +40,6 @@ func DefaultConfig() Config {
 		MinInsyncReplicas:           1,
 		MaxMessageBytes:             1<<20 + 12,
 		MaxDecompressedMessageBytes: math.MaxInt32 - 8,
-		CompressionType:             "producer",
 		TimestampBeforeMaxMs:        math.MaxInt64,
 		TimestampAfterMaxMs:         3600 * 1000,
 		DeleteRetentionMs:           24 * 3600 * 1000,

@@ -13,29 +13,17 @@ type setting struct {
 	set  func(c *Config, value string) error
 }
 
-// settings lists every topic configuration of Kafka 4.4, in the order of their names. One that is
-// not obeyed yet takes only its default, so that nobody is promised what does not happen.
+// settings lists the topic configurations that a replica acts upon, in the order of their names.
 func settings() []setting {
 	return []setting{
 		{"cleanup.policy", setCleanupPolicy},
-		{"compression.gzip.level", onlyDefault("-1")},
-		{"compression.lz4.level", onlyDefault("9")},
-		{"compression.type", setCompressionType},
-		{"compression.zstd.level", onlyDefault("3")},
 		{"delete.retention.ms", int64Setting(0,
 			func(c *Config) *int64 { return &c.DeleteRetentionMs })},
-		{"errors.deadletterqueue.group.enable", onlyDefault("false")},
 		{"file.delete.delay.ms", int64Setting(0,
 			func(c *Config) *int64 { return &c.FileDeleteDelayMs })},
 		{"flush.messages", int64Setting(1, func(c *Config) *int64 { return &c.FlushMessages })},
-		{"flush.ms", onlyDefault("9223372036854775807")},
-		{"follower.replication.throttled.replicas", onlyDefault("")},
 		{"index.interval.bytes", int32Setting(0,
 			func(c *Config) *int32 { return &c.IndexIntervalBytes })},
-		{"leader.replication.throttled.replicas", onlyDefault("")},
-		{"local.retention.bytes", onlyDefault("-2")},
-		{"local.retention.ms", onlyDefault("-2")},
-		{"max.compaction.lag.ms", onlyDefault("9223372036854775807")},
 		{"max.decompressed.message.bytes", int32Setting(0,
 			func(c *Config) *int32 { return &c.MaxDecompressedMessageBytes })},
 		{"max.message.bytes", int32Setting(0,
@@ -45,29 +33,21 @@ func settings() []setting {
 		{"message.timestamp.before.max.ms", int64Setting(0,
 			func(c *Config) *int64 { return &c.TimestampBeforeMaxMs })},
 		{"message.timestamp.type", setTimestampType},
-		{"min.cleanable.dirty.ratio", onlyDefault("0.5")},
-		{"min.compaction.lag.ms", onlyDefault("0")},
 		{"min.insync.replicas", int32Setting(1,
 			func(c *Config) *int32 { return &c.MinInsyncReplicas })},
-		{"preallocate", onlyDefault("false")},
-		{"remote.copy.lag.bytes", onlyDefault("-1")},
-		{"remote.copy.lag.ms", onlyDefault("0")},
-		{"remote.log.copy.disable", onlyDefault("false")},
-		{"remote.log.delete.on.disable", onlyDefault("false")},
-		{"remote.storage.enable", onlyDefault("false")},
 		{"retention.bytes", int64Setting(-1, func(c *Config) *int64 { return &c.RetentionBytes })},
 		{"retention.ms", int64Setting(-1, func(c *Config) *int64 { return &c.RetentionMs })},
-		{"segment.bytes", int32Setting(1<<20, func(c *Config) *int32 { return &c.SegmentBytes })},
+		{"segment.bytes", int32Setting(1, func(c *Config) *int32 { return &c.SegmentBytes })},
 		{"segment.index.bytes", int32Setting(4,
 			func(c *Config) *int32 { return &c.SegmentIndexBytes })},
-		{"segment.jitter.ms", onlyDefault("0")},
 		{"segment.ms", int64Setting(1, func(c *Config) *int64 { return &c.SegmentMs })},
 		{"unclean.leader.election.enable", boolSetting(
 			func(c *Config) *bool { return &c.UncleanLeaderElectionEnable })},
 	}
 }
 
-// Set changes the setting with Kafka's name. The error is fit to be shown to the client.
+// Set changes the setting with Kafka's name. The controller decides what may be set; a setting
+// that a replica does not act upon is passed over.
 func (c *Config) Set(name, value string) error {
 	for _, s := range settings() {
 		if s.name != name {
@@ -76,9 +56,9 @@ func (c *Config) Set(name, value string) error {
 		if err := s.set(c, strings.TrimSpace(value)); err != nil {
 			return fmt.Errorf("invalid value %q for configuration %s: %w", value, name, err)
 		}
-		return nil
+		break
 	}
-	return fmt.Errorf("unknown topic configuration %s", name)
+	return nil
 }
 
 func setCleanupPolicy(c *Config, value string) error {
@@ -97,19 +77,6 @@ func setCleanupPolicy(c *Config, value string) error {
 	return nil
 }
 
-// setCompressionType refuses a codec: batches are stored as they came, and storing them otherwise
-// than the topic says would be a lie.
-func setCompressionType(c *Config, value string) error {
-	switch value {
-	case "producer":
-		c.CompressionType = value
-		return nil
-	case "uncompressed", "gzip", "snappy", "lz4", "zstd":
-		return fmt.Errorf("this broker does not recompress; only producer is supported")
-	}
-	return fmt.Errorf("no such codec")
-}
-
 func setTimestampType(c *Config, value string) error {
 	switch value {
 	case "CreateTime":
@@ -120,15 +87,6 @@ func setTimestampType(c *Config, value string) error {
 		return fmt.Errorf("want CreateTime or LogAppendTime")
 	}
 	return nil
-}
-
-func onlyDefault(only string) func(*Config, string) error {
-	return func(_ *Config, value string) error {
-		if value != only {
-			return fmt.Errorf("not supported; only %q is", only)
-		}
-		return nil
-	}
 }
 
 func boolSetting(field func(*Config) *bool) func(*Config, string) error {
