@@ -18,7 +18,7 @@ type Config struct {
 	MinInsyncReplicas           int32
 	MaxMessageBytes             int32
 	MaxDecompressedMessageBytes int32
-	LogAppendTime               bool   // message.timestamp.type
+	LogAppendTime               bool // message.timestamp.type
 	TimestampBeforeMaxMs        int64
 	TimestampAfterMaxMs         int64
 	DeleteRetentionMs           int64

@@ -62,18 +62,19 @@ func (c *Config) Set(name, value string) error {
 }
 
 func setCleanupPolicy(c *Config, value string) error {
-	c.CleanupDelete, c.CleanupCompact = false, false
+	remove, compact := false, false
 	for policy := range strings.SplitSeq(value, ",") {
 		switch strings.TrimSpace(policy) {
 		case "delete":
-			c.CleanupDelete = true
+			remove = true
 		case "compact":
-			c.CleanupCompact = true
+			compact = true
 		case "": // Kafka 4.2 and later: an empty list keeps for ever.
 		default:
 			return fmt.Errorf("want a list of delete and compact")
 		}
 	}
+	c.CleanupDelete, c.CleanupCompact = remove, compact
 	return nil
 }
 
