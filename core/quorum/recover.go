@@ -2,129 +2,238 @@ package quorum
 
 import (
 	"fmt"
+	"slices"
 
 	"stet/core/env"
 	"stet/core/invariant"
 )
 
-// RecoverJob reads the raft directory and decides what of it stands. It changes nothing but for
-// making the directory, so it may be run again after a crash at any point. The result is a
-// *Recovered.
+// RecoverJob reads the raft directory, and makes it if it is missing. It repairs nothing and removes
+// nothing that was ever in force, so it may be interrupted and repeated.
 //
-// The newest log file whose base is whole is in force; an older one is there only because its
-// removal was interrupted. Behind the base, frames stand up to the first that is not valid. That
-// one is a torn tail unless something behind it says that the place had been durable: then it is
-// corruption, and a voter that forgets what it has answered for must not vote. Damage to the very
-// last durable frames can not be told from a torn tail; with one voter that is the limit of what
-// one file can know.
+// What a crash may leave, and what is made of it:
+//
+//   - Two logs: a crash between the start of a new file and the removal of the old one. The newer
+//     is in force if its base is whole, else it never was and the older one is.
+//   - A tail of frames that were not synced, of which power loss keeps any part. The log is cut at
+//     the first frame that is not valid, unless there is proof that this frame was durable once:
+//     a later valid frame that was written when the file was already durable beyond the bad one,
+//     or that commits an entry which is not in front of it. Then the file is corrupt, and a
+//     shorter log would break promises.
+//   - A snapshot newer than the log's start: a crash between the snapshot and the log that follows
+//     it. The log covers it, and it spares the replay.
+//
+// So damage to what was acknowledged is found whenever anything was written after the sync that
+// acknowledged it; the log writes a hard state, which moves the commit index, after each such sync.
+// A bit flip in the last acknowledged entry together with the loss of that write is the one case
+// that looks like a torn tail.
+//
+// What it reads may live in the page cache only: after a process kill, or after a failed sync, which
+// leaves pages that look clean and are not on the disk. Therefore nothing found here counts as
+// durable until it has been written to a new file and synced there.
 type RecoverJob struct {
 	Config *Config
-	Voter  uint64 // the raft id of the directory if it is new; not 0
+	Voter  uint64 // the raft id of the directory if it has none yet; not zero
 }
 
-// recovery is a run of a RecoverJob.
-type recovery struct {
-	disk env.Disk
-	dir  env.DirID
-}
+// Name implements env.Job.
+func (*RecoverJob) Name() string { return "quorum-recover" }
 
-// Name names the job for traces.
-func (*RecoverJob) Name() string { return "recover-raft" }
-
-// Run reads the directory.
+// Run implements env.Job. The result is a *Recovered.
 func (j *RecoverJob) Run(disk env.Disk) any {
 	invariant.Always(j.Voter != 0, "a raft id is not zero")
-	r := &recovery{disk, j.Config.Dir}
-	found, err := list(disk, r.dir)
-	if err == env.ENOENT {
-		found, err = listing{}, r.makeDirectory()
+	r := &recovery{disk: disk, dir: j.Config.Dir}
+	if r.prepare() {
+		r.choose(j.Voter)
 	}
-	if err != env.OK {
-		return failed("list the directory", err)
-	}
-	result := r.read(found)
-	if result == nil { // nothing was ever in force
-		result = &Recovered{Voter: j.Voter, Members: ConfState{Voters: []uint64{j.Voter}}}
-		result.note(found)
-	}
-	return result
+	return &r.found
 }
 
-func failed(what string, err env.Errno) *Recovered {
-	return &Recovered{Err: fmt.Errorf("raft log: %s: %w", what, err)}
+// recovery is the state of one RecoverJob.
+type recovery struct {
+	disk  env.Disk
+	dir   env.DirID
+	files listing
+	found Recovered
 }
 
-// corrupt says that the directory has lost what it once had.
-func corrupt(format string, args ...any) *Recovered {
-	return &Recovered{Corrupt: true, Err: fmt.Errorf("raft log: "+format, args...)}
+func (r *recovery) failed(err env.Errno) bool {
+	if err == env.OK {
+		return false
+	}
+	r.found = Recovered{Err: fmt.Errorf("recover the raft log: %w", err)}
+	return true
 }
 
-// makeDirectory makes the raft directory and the one it lies in, durably.
-func (r *recovery) makeDirectory() env.Errno {
-	for _, name := range []string{"stet", Directory} {
-		p := env.Path{Dir: r.dir, Name: name}
-		if err := r.disk.Mkdir(p); err != env.OK && err != env.EEXIST {
-			return err
+func (r *recovery) corrupt(format string, args ...any) {
+	r.found = Recovered{Corrupt: true, Err: fmt.Errorf("the raft log is corrupt: "+format, args...)}
+}
+
+// prepare makes the directories and lists the files.
+func (r *recovery) prepare() bool {
+	for _, made := range []struct{ name, parent string }{{"stet", ""}, {Directory, "stet"}} {
+		err := r.disk.Mkdir(env.Path{Dir: r.dir, Name: made.name})
+		if err != env.EEXIST && r.failed(err) {
+			return false
 		}
-		if err := r.disk.SyncDir(p.Parent()); err != env.OK {
-			return err
+		// Also when it exists: it may have been made just before a crash.
+		if r.failed(r.disk.SyncDir(env.Path{Dir: r.dir, Name: made.parent})) {
+			return false
 		}
 	}
-	return env.OK
+	var err env.Errno
+	if r.files, err = list(r.disk, r.dir); r.failed(err) {
+		return false
+	}
+	// Names that were made just before a crash must not vanish later, when newer ones stand.
+	return !r.failed(r.disk.SyncDir(env.Path{Dir: r.dir, Name: Directory}))
 }
 
-// read finds the log file in force and what it holds, or nil if there never was one.
-func (r *recovery) read(found listing) *Recovered {
-	for i := len(found.logs) - 1; i >= 0; i-- {
-		l, err := r.readLog(found.logs[i])
+// choose finds the log in force and reads it.
+func (r *recovery) choose(newVoter uint64) {
+	for i, generation := range slices.Backward(r.files.logs) {
+		log, err := r.readLog(generation)
+		if r.failed(err) {
+			return
+		}
 		switch {
-		case err != env.OK:
-			return failed("read "+logName(found.logs[i]), err)
-		case l.problem != "":
-			return corrupt("%s: %s", logName(found.logs[i]), l.problem)
-		case l.whole:
-			return r.inForce(found, l)
+		case log.problem != "":
+			r.corrupt("%s: %s", logName(generation), log.problem)
+			return
+		case log.whole:
+			r.use(log)
+			return
+		case i == 0 && generation > 1:
+			// An older log is removed only when the newer one is durable.
+			r.corrupt("%s: its beginning is damaged, and there is no older log", logName(generation))
+			return
 		}
 	}
-	if len(found.logs) > 1 || len(found.snapshots) > 0 {
-		return corrupt("no log file of generations %v is whole", found.logs)
+	if len(r.files.snapshots) > 0 {
+		r.corrupt("%s: there is a snapshot, but no log", snapshotName(r.files.snapshots[0]))
+		return
 	}
-	return nil
+	r.startFresh(newVoter)
 }
 
-// inForce makes a result of the log file in force and the snapshot that it follows.
-func (r *recovery) inForce(found listing, l *logFile) *Recovered {
-	result := &Recovered{
-		Voter: l.header.voter, Hard: l.hard, Members: l.header.members, Start: l.header.start,
+// startFresh begins a new life. What there is was begun and never durable. It goes away first, the
+// newest file first, so that no crash leaves one that seems to have outlived an older one.
+func (r *recovery) startFresh(newVoter uint64) {
+	for _, generation := range slices.Backward(r.files.logs) {
+		if r.failed(r.disk.Remove(env.Path{Dir: r.dir, Name: logName(generation)})) ||
+			r.failed(r.disk.SyncDir(env.Path{Dir: r.dir, Name: Directory})) {
+			return
+		}
+	}
+	r.files.logs = nil
+	r.found = freshStart(newVoter)
+	r.leave(0)
+}
+
+// use makes the result of the log in force and the newest snapshot that fits it.
+func (r *recovery) use(l *logFile) {
+	r.found = Recovered{
+		Voter: l.header.voter, Hard: l.hard, Start: l.header.start, Members: l.header.members,
 		Entries: l.entries, TornBytes: l.torn,
 	}
-	if last := result.Last(); result.Hard.Commit > last.Index {
-		return corrupt("entries up to %d were committed, the log ends at %d",
-			result.Hard.Commit, last.Index)
+	if !r.loadSnapshot() {
+		return
 	}
-	if result.Start.Index > 0 {
-		body, err := r.readSnapshot(result.Start)
-		if err != nil {
-			return &Recovered{Corrupt: true, Err: err}
-		}
-		result.Snapshot = body
+	f := &r.found
+	last := f.Last()
+	if f.Hard.Commit > last.Index {
+		r.corrupt("%s: entry %d is committed, and the log ends at %d",
+			logName(l.header.generation), f.Hard.Commit, last.Index)
+		return
 	}
-	result.note(found)
-	return result
+	// Entries may have reached the disk without the hard state behind them. In such a term nothing
+	// was promised: a vote is durable before the entries of its term are written.
+	if f.Hard.Term < last.Term {
+		f.Hard.Term, f.Hard.Vote = last.Term, 0
+	}
+	f.Hard.Commit = max(f.Hard.Commit, f.Start.Index)
+	invariant.Sometimes(l.torn > 0, invariant.MarkRaftTornTail)
+	r.leave(f.Start.Index)
 }
 
-// note lists what a new log file will make superfluous.
-func (r *Recovered) note(found listing) {
-	for _, generation := range found.logs {
-		r.LastGeneration = max(r.LastGeneration, generation)
-		r.Obsolete = append(r.Obsolete, logName(generation))
+// leave lists what is left over: every log, and every snapshot but the one in use.
+func (r *recovery) leave(snapshot uint64) {
+	f := &r.found
+	for _, generation := range r.files.logs {
+		f.LastGeneration = generation
+		f.Obsolete = append(f.Obsolete, logName(generation))
 	}
-	for _, index := range found.snapshots {
-		if index != r.Start.Index {
-			r.Obsolete = append(r.Obsolete, snapshotName(index))
+	for _, index := range r.files.snapshots {
+		if index != snapshot {
+			f.Obsolete = append(f.Obsolete, snapshotName(index))
 		}
 	}
-	if found.tmp {
-		r.Obsolete = append(r.Obsolete, snapshotTmp)
+	if r.files.tmp {
+		f.Obsolete = append(f.Obsolete, snapshotTmp)
 	}
+}
+
+// loadSnapshot reads the newest snapshot from the log's start on that is intact, and drops the
+// entries that it covers.
+func (r *recovery) loadSnapshot() bool {
+	f := &r.found
+	for _, index := range slices.Backward(r.files.snapshots) {
+		if index < f.Start.Index {
+			break
+		}
+		file, err := readFile(r.disk, env.Path{Dir: r.dir, Name: snapshotName(index)})
+		if r.failed(err) {
+			return false
+		}
+		s, ok := parseSnapshot(file)
+		if ok && s.at.Index == index && f.follows(s.at) {
+			f.Start, f.Members, f.Snapshot = s.at, s.members, s.body
+			f.Entries = slices.DeleteFunc(f.Entries, func(e Entry) bool { return e.Index <= index })
+			return true
+		}
+	}
+	if f.Start.Index > 1 {
+		r.corrupt("%s is missing or damaged", snapshotName(f.Start.Index))
+		return false
+	}
+	return true
+}
+
+// follows says whether the log can go on from a snapshot at this position.
+func (r *Recovered) follows(at Position) bool {
+	if at.Index == r.Start.Index {
+		return at.Term == r.Start.Term
+	}
+	i := at.Index - r.Start.Index - 1
+	return i < uint64(len(r.Entries)) && r.Entries[i].Term == at.Term
+}
+
+// readFile reads a whole file.
+func readFile(disk env.Disk, path env.Path) ([]byte, env.Errno) {
+	f, err := disk.Open(path, env.OpenRead)
+	if err != env.OK {
+		return nil, err
+	}
+	b, err := readAll(f)
+	f.Close()
+	return b, err
+}
+
+func readAll(f env.File) ([]byte, env.Errno) {
+	size, err := f.Size()
+	if err != env.OK {
+		return nil, err
+	}
+	b := make([]byte, size)
+	for n := 0; n < len(b); {
+		got, err := f.ReadAt(b[n:], int64(n))
+		if err != env.OK {
+			return nil, err
+		}
+		if got == 0 {
+			return b[:n], env.OK
+		}
+		n += got
+	}
+	return b, env.OK
 }

@@ -2,37 +2,50 @@ package quorum
 
 import "errors"
 
-// Recovered is what RecoverJob found. Hand it to New, once.
+// Recovered is what RecoverJob found: plain data. The log goes on from it in a new file.
 type Recovered struct {
-	// Err says why the directory can not be used: an I/O failure, or corruption.
-	Err error
-	// Corrupt: something that was durable is not there any more. Nothing was changed.
+	// Err says why the directory can not be used: a failure of the disk, after which trying again
+	// later may help, or with Corrupt that something durable is not there any more. Then trying
+	// again does not help, and nothing was changed.
+	Err     error
 	Corrupt bool
 
-	Voter    uint64    // the raft id of this directory
-	Hard     HardState // as last written
-	Members  ConfState // as of Start
-	Start    Position  // of the snapshot; zero without one
-	Snapshot []byte    // its body
-	Entries  []Entry   // behind Start
+	Fresh    bool   // the directory held no log: a new voter
+	Voter    uint64 // the raft id of the directory
+	Hard     HardState
+	Start    Position // of the snapshot; index 1 is the empty state that a new voter starts from
+	Members  ConfState
+	Snapshot []byte // as the application made it; nil for the empty state
+	Entries  []Entry
 
-	LastGeneration uint64   // the largest that a log file has; the next one begins a new file
-	Obsolete       []string // files to remove once the new log file is durable
-	TornBytes      int64    // behind the last valid frame of the log in force
-}
-
-// Failure returns why the result can not be used, or nil.
-func (r *Recovered) Failure() error {
-	if r.Corrupt && r.Err == nil {
-		return errors.New("raft log: corrupt")
-	}
-	return r.Err
+	LastGeneration uint64   // the highest that a file has, damaged ones included
+	Obsolete       []string // files that are not needed once a newer log is durable
+	TornBytes      int64    // cut off the end of the log
 }
 
 // Last returns the position of the last entry.
 func (r *Recovered) Last() Position {
-	if n := len(r.Entries); n > 0 {
-		return Position{r.Entries[n-1].Index, r.Entries[n-1].Term}
+	if len(r.Entries) == 0 {
+		return r.Start
 	}
-	return r.Start
+	e := &r.Entries[len(r.Entries)-1]
+	return Position{e.Index, e.Term}
+}
+
+// Failure returns why the result can not be used, or nil.
+func (r *Recovered) Failure() error {
+	if r.Corrupt && r.Err == nil { // a recording keeps no errors
+		return errors.New("the raft log is corrupt")
+	}
+	return r.Err
+}
+
+// freshStart is the state that a new quorum of one starts from. Index 1 is taken by an empty
+// snapshot that holds the membership, as the raft package advises: a later voter gets it with the
+// snapshot and not by replaying a log that it was no part of.
+func freshStart(voter uint64) Recovered {
+	return Recovered{
+		Fresh: true, Voter: voter, Hard: HardState{Term: 1, Commit: 1}, Start: Position{1, 1},
+		Members: ConfState{Voters: []uint64{voter}},
+	}
 }

@@ -1,0 +1,43 @@
+package controller
+
+import (
+	"stet/core/env"
+	"stet/core/kafka"
+	"stet/core/metadata"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// BrokerHeartbeat (key 63), versions 0 to 2. It keeps the session and unfences a broker that has
+// caught up. A missed session fences nobody yet: that needs other replicas to lead.
+
+func (c *Controller) brokerHeartbeat(r *env.Request, m *kmsg.BrokerHeartbeatRequest) {
+	refuse := func(code kafka.ErrorCode) kmsg.Response {
+		answer := kmsg.NewPtrBrokerHeartbeatResponse()
+		answer.ErrorCode, answer.IsFenced = int16(code), true
+		return answer
+	}
+	if code := c.Authorize(r); code != kafka.None {
+		c.respond(originOf(r), refuse(code))
+		return
+	}
+	if !c.leads(r, refuse) {
+		return
+	}
+	beat := metadata.Beat{
+		Broker: kafka.BrokerID(m.BrokerID), Epoch: kafka.BrokerEpoch(m.BrokerEpoch),
+		Index: metadata.Index(m.CurrentMetadataOffset), WantFence: m.WantFence,
+	}
+	records, code := metadata.Heartbeat(c.queue.latest, &beat)
+	if code != kafka.None {
+		c.decided(r, nil, refuse(code), refuse, nil)
+		return
+	}
+	b := c.queue.latest.Broker(beat.Broker)
+	c.expect.heard(c, b.ID, b.Incarnation, r.Conn)
+	answer := kmsg.NewPtrBrokerHeartbeatResponse()
+	answer.IsCaughtUp = beat.Index >= metadata.Index(b.Epoch)
+	answer.IsFenced = b.Fenced && len(records) == 0
+	answer.ShouldShutdown = m.WantShutdown
+	c.decided(r, records, answer, refuse, nil)
+}

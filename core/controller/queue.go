@@ -1,0 +1,146 @@
+package controller
+
+import (
+	"stet/core/env"
+	"stet/core/invariant"
+	"stet/core/kafka"
+	"stet/core/metadata"
+	"stet/core/wire"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// queue is what is proposed and not yet committed, and the answers that wait for it.
+//
+// Decisions are made against latest: the committed image with every proposal applied. An answer
+// waits for the last proposal that its decision has seen, even if it proposes nothing itself:
+// otherwise a crash could take back what a client was told about.
+type queue struct {
+	latest    *metadata.Image
+	proposals []proposal // ascending by index
+	answers   []answer   // ascending by index
+}
+
+// proposal is an entry under way, with the image that it makes.
+type proposal struct {
+	index, term uint64
+	image       *metadata.Image
+}
+
+// answer waits until everything up to index is committed.
+type answer struct {
+	origin
+	index uint64
+	body  kmsg.Response
+	// refuse makes the answer an error, when this controller stops leading before.
+	refuse func(kafka.ErrorCode) kmsg.Response
+}
+
+// origin is where an answer goes.
+type origin struct {
+	conn        env.ConnID
+	slot        env.Slot
+	version     int16
+	correlation int32
+}
+
+func (o origin) connection() env.ConnID { return o.conn }
+
+func originOf(r *env.Request) origin {
+	return origin{r.Conn, r.Slot, r.Version, r.Correlation}
+}
+
+func newQueue() queue { return queue{latest: metadata.Empty()} }
+
+// restart begins a term of leading with the committed image.
+func (q *queue) restart(image *metadata.Image) {
+	invariant.Always(len(q.proposals) == 0 && len(q.answers) == 0,
+		"a term begins with proposals of another")
+	q.latest = image
+}
+
+// committed returns the image of the entry at index if it is one of the proposals; nil if raft or a
+// former life made it.
+func (q *queue) committed(index, term uint64) *metadata.Image {
+	if len(q.proposals) == 0 || q.proposals[0].index != index {
+		return nil
+	}
+	p := q.proposals[0]
+	q.proposals = q.proposals[1:]
+	invariant.Always(p.term == term, "another entry is committed than was proposed")
+	return p.image
+}
+
+// propose makes records an entry. It returns the index of the entry; ok is false if too much is
+// under way.
+func (c *Controller) propose(records []metadata.Record) (index uint64, ok bool) {
+	q := c.life.quorum
+	entry := metadata.AppendEntry(nil, records...)
+	if index, ok = q.Propose(entry); !ok {
+		return 0, false
+	}
+	image, err := c.queue.latest.ApplyEntry(metadata.Index(index), entry)
+	if err != nil {
+		invariant.Unreachable("a decision does not apply: " + err.Error())
+	}
+	c.queue.latest = image
+	c.queue.proposals = append(c.queue.proposals, proposal{index, q.Term(), image})
+	return index, true
+}
+
+// decided proposes the records of a decision, if any, and has its answer wait. With index the
+// answer is completed by where the entry will be; it may be nil.
+func (c *Controller) decided(r *env.Request, records []metadata.Record, body kmsg.Response,
+	refuse func(kafka.ErrorCode) kmsg.Response, place func(index uint64),
+) {
+	a := answer{origin: originOf(r), index: c.life.quorum.Proposed(), body: body, refuse: refuse}
+	if len(records) > 0 {
+		index, ok := c.propose(records)
+		if !ok {
+			c.respond(a.origin, refuse(kafka.RequestTimedOut))
+			return
+		}
+		a.index = index
+		if place != nil {
+			place(index)
+		}
+	}
+	c.Metrics.Requests++
+	c.queue.answers = append(c.queue.answers, a)
+}
+
+// answer sends what has waited long enough.
+func (q *queue) answer(c *Controller) {
+	applied := c.life.quorum.Applied().Index
+	n := 0
+	for n < len(q.answers) && q.answers[n].index <= applied {
+		c.respond(q.answers[n].origin, q.answers[n].body)
+		n++
+	}
+	clear(q.answers[:n])
+	q.answers = q.answers[n:]
+	if len(q.answers) == 0 {
+		q.answers = nil
+	}
+}
+
+// refuse ends a term: nothing that waits is known to have happened, or not to have.
+func (q *queue) refuse(c *Controller) {
+	for i := range q.answers {
+		c.Metrics.Refused++
+		c.respond(q.answers[i].origin, q.answers[i].refuse(kafka.NotController))
+	}
+	*q = newQueue()
+}
+
+// forget drops the answers to a connection that is gone.
+func (q *queue) forget(conn env.ConnID) { q.answers = dropConn(q.answers, conn) }
+
+// respond fills the slot of a request.
+func (c *Controller) respond(o origin, body kmsg.Response) {
+	start := c.out.Mark()
+	c.out.Bytes = wire.AppendResponse(c.out.Bytes, o.version, o.correlation, 0, body)
+	c.out.Conn = append(c.out.Conn, env.ConnOp{
+		Op: env.ConnRespond, Conn: o.conn, Slot: o.slot, Head: c.out.SpanFrom(start),
+	})
+}

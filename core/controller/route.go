@@ -1,0 +1,51 @@
+package controller
+
+import (
+	"stet/core/env"
+	"stet/core/invariant"
+	"stet/core/kafka"
+	"stet/core/wire"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// request routes a request to the file of its key.
+func (c *Controller) request(r *env.Request) {
+	switch body := r.Body.(type) {
+	case *kmsg.CreateTopicsRequest:
+		c.createTopics(r, body)
+	case *kmsg.DeleteTopicsRequest:
+		c.deleteTopics(r, body)
+	case *kmsg.BrokerRegistrationRequest:
+		c.registerBroker(r, body)
+	case *kmsg.BrokerHeartbeatRequest:
+		c.brokerHeartbeat(r, body)
+	case *kmsg.AllocateProducerIDsRequest:
+		c.allocateProducerIDs(r, body)
+	case *wire.MetadataFetchRequest:
+		c.metadataFetch(r, body)
+	default:
+		// The decoder of this listener passes nothing else.
+		invariant.Unreachable("a request that the controller does not know")
+	}
+}
+
+// leads says whether requests can be decided; if not, it refuses this one.
+func (c *Controller) leads(r *env.Request, refuse func(kafka.ErrorCode) kmsg.Response) bool {
+	if c.Ready() {
+		return true
+	}
+	c.Metrics.Refused++
+	c.respond(originOf(r), refuse(kafka.NotController))
+	return false
+}
+
+// Authorize decides whether a request may do what it asks. There are no rules yet, so it may.
+func (c *Controller) Authorize(*env.Request) kafka.ErrorCode { return kafka.None }
+
+func pointer(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
