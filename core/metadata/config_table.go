@@ -3,7 +3,6 @@ package metadata
 import (
 	"math"
 	"slices"
-	"strings"
 )
 
 // ConfigType is the type of a setting's value, with the numbers of Kafka's DescribeConfigs.
@@ -24,12 +23,12 @@ type ConfigDefinition struct {
 	Type    ConfigType
 	Default string
 
-	least, most int64    // of ConfigInt and ConfigLong
-	choices     []string // of ConfigString, or of the elements of a ConfigList; nil: any
-	// only, if set, are the values that this software obeys. Others are refused: a setting that
-	// is accepted and ignored is a broken promise. What merely tunes work that is not done yet
+	least, most int64  // of ConfigInt and ConfigLong
+	choices     string // of ConfigString, or of a ConfigList's elements; comma separated; "": any
+	// With fixed, only the default is obeyed, and other values are refused: a setting that is
+	// accepted and ignored is a broken promise. What merely tunes work that is not done yet
 	// (compaction, recompression) breaks none and is accepted.
-	only []string
+	fixed bool
 }
 
 // TopicConfigs lists every public topic setting of Kafka 4.4, by ascending name, with its defaults.
@@ -37,17 +36,16 @@ func TopicConfigs() []ConfigDefinition { return slices.Clone(topicConfigs[:]) }
 
 // TopicConfig returns the definition of a topic setting.
 func TopicConfig(name string) (ConfigDefinition, bool) {
-	i, found := slices.BinarySearchFunc(topicConfigs[:], name, func(d ConfigDefinition, n string) int {
-		return strings.Compare(d.Name, n)
-	})
-	if !found {
-		return ConfigDefinition{}, false
+	for i := range topicConfigs {
+		if topicConfigs[i].Name == name {
+			return topicConfigs[i], true
+		}
 	}
-	return topicConfigs[i], true
+	return ConfigDefinition{}, false
 }
 
-func boolean(name, value string, only ...string) ConfigDefinition {
-	return ConfigDefinition{Name: name, Type: ConfigBoolean, Default: value, only: only}
+func boolean(name, value string) ConfigDefinition {
+	return ConfigDefinition{Name: name, Type: ConfigBoolean, Default: value}
 }
 
 func integer(name, value string, least int64) ConfigDefinition {
@@ -66,16 +64,16 @@ func long(name, value string, least int64) ConfigDefinition {
 	}
 }
 
-func list(name, value string, choices ...string) ConfigDefinition {
+func list(name, value, choices string) ConfigDefinition {
 	return ConfigDefinition{Name: name, Type: ConfigList, Default: value, choices: choices}
 }
 
-func choice(name, value string, choices ...string) ConfigDefinition {
+func choice(name, value, choices string) ConfigDefinition {
 	return ConfigDefinition{Name: name, Type: ConfigString, Default: value, choices: choices}
 }
 
-func obeyOnly(d ConfigDefinition, only ...string) ConfigDefinition {
-	d.only = only
+func fixed(d ConfigDefinition) ConfigDefinition {
+	d.fixed = true
 	return d
 }
 
@@ -86,20 +84,19 @@ const (
 
 // topicConfigs is sorted by name.
 var topicConfigs = [...]ConfigDefinition{
-	list("cleanup.policy", "delete", "compact", "delete"),
+	list("cleanup.policy", "delete", "compact,delete"),
 	between("compression.gzip.level", "-1", -1, 9),
 	between("compression.lz4.level", "9", 1, 17),
-	obeyOnly(choice("compression.type", "producer",
-		"uncompressed", "zstd", "lz4", "snappy", "gzip", "producer"), "producer"),
+	fixed(choice("compression.type", "producer", "uncompressed,zstd,lz4,snappy,gzip,producer")),
 	between("compression.zstd.level", "3", -131072, 22),
 	long("delete.retention.ms", "86400000", 0),
-	boolean("errors.deadletterqueue.group.enable", "false", "false"),
+	fixed(boolean("errors.deadletterqueue.group.enable", "false")),
 	long("file.delete.delay.ms", "60000", 0),
 	long("flush.messages", maxLong, 1),
 	long("flush.ms", maxLong, 0),
-	obeyOnly(list("follower.replication.throttled.replicas", ""), ""),
+	fixed(list("follower.replication.throttled.replicas", "", "")),
 	integer("index.interval.bytes", "4096", 0),
-	obeyOnly(list("leader.replication.throttled.replicas", ""), ""),
+	fixed(list("leader.replication.throttled.replicas", "", "")),
 	long("local.retention.bytes", "-2", -2),
 	long("local.retention.ms", "-2", -2),
 	long("max.compaction.lag.ms", maxLong, 1),
@@ -107,16 +104,16 @@ var topicConfigs = [...]ConfigDefinition{
 	integer("max.message.bytes", "1048588", 0),
 	long("message.timestamp.after.max.ms", "3600000", 0),
 	long("message.timestamp.before.max.ms", maxLong, 0),
-	choice("message.timestamp.type", "CreateTime", "CreateTime", "LogAppendTime"),
+	choice("message.timestamp.type", "CreateTime", "CreateTime,LogAppendTime"),
 	{Name: "min.cleanable.dirty.ratio", Type: ConfigDouble, Default: "0.5"},
 	long("min.compaction.lag.ms", "0", 0),
 	integer("min.insync.replicas", "1", 1),
 	boolean("preallocate", "false"),
 	long("remote.copy.lag.bytes", "-1", -1),
 	long("remote.copy.lag.ms", "0", -1),
-	boolean("remote.log.copy.disable", "false", "false"),
-	boolean("remote.log.delete.on.disable", "false", "false"),
-	boolean("remote.storage.enable", "false", "false"),
+	fixed(boolean("remote.log.copy.disable", "false")),
+	fixed(boolean("remote.log.delete.on.disable", "false")),
+	fixed(boolean("remote.storage.enable", "false")),
 	long("retention.bytes", "-1", -1),
 	long("retention.ms", week, -1),
 	integer("segment.bytes", "1073741824", 1<<20),
