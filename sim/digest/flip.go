@@ -132,17 +132,19 @@ func (f *flipper) flipStruct(v reflect.Value, path string) {
 }
 
 func (f *flipper) flipPointer(v reflect.Value, path string) {
-	if v.IsNil() {
+	if v.IsNil() && !skippedType(v.Type().Elem()) {
 		f.try(v, reflect.New(v.Type().Elem()), path)
 		return
 	}
-	f.try(v, reflect.Zero(v.Type()), path)
+	if !skippedType(v.Type().Elem()) {
+		f.try(v, reflect.Zero(v.Type()), path)
+	}
 	f.flipPointee(v, path)
 }
 
 // flipPointee flips what a pointer leads to, the first time that it is met.
 func (f *flipper) flipPointee(v reflect.Value, path string) {
-	if v.IsNil() || v.Type().Implements(undigested) {
+	if v.IsNil() || skippedPointer(v.Type()) {
 		return
 	}
 	p := pointer{v.UnsafePointer(), v.Type()}

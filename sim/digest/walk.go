@@ -64,9 +64,13 @@ func (d *Digester) plan(t reflect.Type) *plan {
 	return p
 }
 
+func skippedPointer(t reflect.Type) bool {
+	return t.Implements(undigested) || skippedType(t.Elem())
+}
+
 func makePlan(t reflect.Type) *plan {
 	if t.Kind() == reflect.Pointer {
-		return &plan{skip: t.Implements(undigested)}
+		return &plan{skip: skippedPointer(t)}
 	}
 	p := &plan{skip: skippedType(t), pointee: atomicPointee(t)}
 	for i := range t.NumField() {
@@ -233,8 +237,17 @@ func skippedField(f reflect.StructField) bool {
 	return f.Name == "_" || f.Tag.Get("digest") == "-"
 }
 
-// skippedType names the one type whose content may differ between equal runs.
-func skippedType(t reflect.Type) bool { return t.PkgPath() == "sync" && t.Name() == "Pool" }
+// skippedType says whether values of a type are no state: pools, whose content may differ between
+// equal runs, and descriptions of types, which are shared, lazily made, and in part read-only.
+func skippedType(t reflect.Type) bool {
+	switch t.PkgPath() {
+	case "sync":
+		return t.Name() == "Pool"
+	case "reflect", "internal/abi", "google.golang.org/protobuf/internal/impl":
+		return true
+	}
+	return false
+}
 
 // atomicPointee returns T for the type atomic.Pointer[T], which hides its target from reflection.
 func atomicPointee(t reflect.Type) reflect.Type {
