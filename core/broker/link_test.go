@@ -88,6 +88,7 @@ func TestFailedStopLeavesNoMarker(t *testing.T) {
 func TestConfigurationIsReplaced(t *testing.T) {
 	h := newHarness(t, nil)
 	h.createTopic("orders", 1)
+	require.Zero(t, h.produce(1, "orders", 0, "a").ErrorCode)
 	changed := h.config
 	changed.Topic.MaxMessageBytes = 80
 	changed.Topic.FlushMessages = 1

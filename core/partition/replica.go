@@ -267,8 +267,8 @@ func (r *Replica) advance(out *env.Effects) {
 	if l == nil || r.state != Online {
 		return
 	}
-	end := r.localEnd()
-	invariant.Always(end >= l.maximalISR[0].end, "the local end moves forward")
+	// Flush mode, switched on, does not take back what has been acknowledged without it.
+	end := max(r.localEnd(), l.maximalISR[0].end)
 	l.maximalISR[0].end = end
 	r.advanceHighWatermark(l)
 	for {
