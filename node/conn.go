@@ -42,6 +42,8 @@ type Conn struct {
 	closed    bool
 	reason    env.Errno
 
+	taken int // slots at the front that the one who sends answers for
+
 	// Scratch of the one who sends.
 	sending []slot
 	parts   []env.Part
@@ -214,6 +216,7 @@ func (c *Conn) Run(w Worker) {
 		n++
 	}
 	c.sending = append(c.sending[:0], c.slots[:n]...)
+	c.taken = n
 	c.mu.Unlock()
 
 	err := c.send()
@@ -275,7 +278,7 @@ func (c *Conn) finish(w Worker, err env.Errno) {
 		}
 	}
 	c.mu.Lock()
-	c.retire(len(c.sending))
+	c.retire()
 	if next := c.admitHeld(); next != nil {
 		c.events = append(c.events, env.Event{
 			Kind: env.EventRequest, Conn: c.id, Slot: next.Slot, Req: next,
@@ -297,9 +300,10 @@ func (c *Conn) finish(w Worker, err env.Errno) {
 	c.resume()
 }
 
-// retire takes the first n slots out, or as many as Closed has left. c.mu is held.
-func (c *Conn) retire(n int) {
-	n = min(n, len(c.slots))
+// retire takes the sent slots out. c.mu is held.
+func (c *Conn) retire() {
+	n := c.taken
+	c.taken = 0
 	for i := range c.slots[:n] {
 		c.bytes -= c.slots[i].bytes
 		c.exclusive = c.exclusive && !c.slots[i].exclusive
@@ -378,10 +382,7 @@ func (c *Conn) Closed(err env.Errno) {
 	if c.reason != env.OK {
 		err = c.reason
 	}
-	slots := c.slots
-	if c.flushing { // the sender finishes those itself
-		slots = slots[len(c.sending):]
-	}
+	slots := c.slots[c.taken:] // the rest is the sender's to finish
 	events := make([]env.Event, 0, len(slots)+1)
 	for i := range slots {
 		releaseRanges(slots[i].ranges)
@@ -389,7 +390,7 @@ func (c *Conn) Closed(err env.Errno) {
 			events = append(events, sentEvent(c.id, slots[i].token, 0, env.EReset))
 		}
 	}
-	c.slots = c.slots[:len(c.slots)-len(slots)]
+	c.slots = c.slots[:c.taken]
 	held := c.held
 	c.held = nil
 	c.mu.Unlock()

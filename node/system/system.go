@@ -30,10 +30,12 @@ type Options struct {
 	Listen      string   // host:port of the client listener; port 0 picks one
 	Advertise   string   // host:port that clients are told; empty: the listener's
 	Logger      *slog.Logger
-	// Record, if not nil, is called with the seed of the node's randomness before it starts, and
-	// returns the tap that writes a recording.
-	Record func(seed [32]byte, config *node.Config, id env.Identity) (node.Tap, error)
+	Record      RecordFunc // nil: no recording
 }
+
+// RecordFunc is called with what a node is made of, before it starts, and returns the tap that
+// writes its recording.
+type RecordFunc func(seed [32]byte, config *node.Config, id env.Identity) (node.Tap, error)
 
 // Started is what Serve reports when clients are answered.
 type Started struct {

@@ -39,6 +39,9 @@ func (s *Script) Turn(_ env.Now, in []env.Event, out *env.Effects) {
 	if len(s.pending) > 0 {
 		*out = *s.pending[0]
 		s.pending = s.pending[1:]
+		if len(s.pending) > 0 {
+			out.WakeBy(1) // two were asked for before the loop ran
+		}
 	}
 	s.mu.Unlock()
 	if s.Told != nil {
