@@ -160,7 +160,9 @@ func (c *Controller) advance() {
 	}
 	led := q.Leading()
 	for _, e := range q.Advance(c.out) {
-		c.apply(&e)
+		if c.apply(&e); c.fatal != nil {
+			return
+		}
 	}
 	if err := q.Failed(); err != env.OK {
 		c.life.quorum = nil
@@ -169,7 +171,9 @@ func (c *Controller) advance() {
 	}
 	if !led && q.Leading() {
 		c.life.failures = 0
-		c.elected()
+		if c.elected(); c.fatal != nil {
+			return
+		}
 		q.Advance(c.out) // nothing commits here; it writes what elected has proposed
 	}
 	c.queue.answer(c)

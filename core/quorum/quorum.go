@@ -53,6 +53,10 @@ func New(config *Config, owner env.Owner, r *Recovered, out *env.Effects) *Quoru
 		job:      job{obsolete: r.Obsolete},
 		proposed: r.Last().Index, applied: r.Start,
 	}
+	// What was committed was durable in the file that recovery has read, which stays until the new
+	// one is durable.
+	term, _ := q.storage.Term(r.Hard.Commit)
+	q.writer.durable = Position{r.Hard.Commit, term}
 	q.writer.begin(q.voter, q.storage, out)
 	node, err := raft.NewRawNode(q.raftConfig())
 	invariant.Always(err == nil, "raft refuses its configuration")
