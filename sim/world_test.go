@@ -14,6 +14,7 @@ import (
 	"stet/core/broker"
 	"stet/core/controller"
 	"stet/core/env"
+	"stet/core/kafka"
 	"stet/core/record"
 	"stet/core/wire"
 	"stet/node"
@@ -52,21 +53,27 @@ func (k *talker) talk(want int) {
 			k.peer = &peer{s: k.w.Scheduler}
 			k.conn = k.w.Network.Dial(k.owner, k.m.Place, k.m.Addr, k.peer)
 			k.ask(kmsg.NewPtrApiVersionsRequest(), 0)
-			topic := kmsg.NewMetadataRequestTopic()
-			name := "t"
-			topic.Topic = &name
-			r := kmsg.NewPtrMetadataRequest()
-			r.Topics, r.AllowAutoTopicCreation = append(r.Topics, topic), true
-			k.ask(r, 4)
+			k.createTopic()
 		}
 		if res := k.ask(k.produce(), 7); res != nil {
-			p := res.(*kmsg.ProduceResponse).Topics[0].Partitions[0]
-			if p.ErrorCode == 0 {
+			switch kafka.ErrorCode(res.(*kmsg.ProduceResponse).Topics[0].Partitions[0].ErrorCode) {
+			case kafka.None:
 				k.acked++
+			case kafka.UnknownTopicOrPartition:
+				k.createTopic()
 			}
 		}
 		k.w.Scheduler.Await(k.w.Entropy.Stream("talker", 0).Delay(0, 2*Millisecond))
 	}
+}
+
+// createTopic asks for the topic's metadata, which creates it.
+func (k *talker) createTopic() {
+	topic, name := kmsg.NewMetadataRequestTopic(), "t"
+	topic.Topic = &name
+	r := kmsg.NewPtrMetadataRequest()
+	r.Topics, r.AllowAutoTopicCreation = append(r.Topics, topic), true
+	k.ask(r, 4)
 }
 
 func (k *talker) produce() kmsg.Request {
