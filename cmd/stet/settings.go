@@ -1,0 +1,170 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v3"
+
+	"stet/core/broker"
+	"stet/core/controller"
+	"stet/core/kafka"
+	"stet/node"
+)
+
+// fillSettings gives every flag that the command line did not set its value from the environment
+// or the configuration file. It names all faults at once.
+func fillSettings(flags *pflag.FlagSet, f *serveFlags) error {
+	var faults []error
+	fromFlags := f.Set
+	file, err := readConfig(configPath(flags, f))
+	if err != nil {
+		return err
+	}
+	flags.VisitAll(func(flag *pflag.Flag) {
+		value, known := file.keys[flag.Name]
+		delete(file.keys, flag.Name)
+		if env, ok := os.LookupEnv(envName(flag.Name)); ok {
+			value, known = env, true
+		}
+		if flag.Changed || !known || flag.Name == "config" || flag.Name == "set" {
+			return
+		}
+		if err := flags.Set(flag.Name, value); err != nil {
+			faults = append(faults, fmt.Errorf("setting %s: %q: %w", flag.Name, value, err))
+		}
+	})
+	for _, key := range slices.Sorted(maps.Keys(file.keys)) {
+		faults = append(faults, fmt.Errorf("setting %s: %s: no such setting", key, f.Config))
+	}
+	f.Set = append(append(file.set, strings.Fields(os.Getenv("STET_SET"))...), fromFlags...)
+	return errors.Join(faults...)
+}
+
+func envName(flag string) string {
+	return "STET_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+func configPath(flags *pflag.FlagSet, f *serveFlags) string {
+	if !flags.Changed("config") {
+		f.Config = os.Getenv("STET_CONFIG")
+	}
+	return f.Config
+}
+
+// configFile is a YAML file of settings: flags by name, and Kafka's names under set.
+type configFile struct {
+	keys map[string]string
+	set  []string // KEY=VALUE, sorted
+}
+
+func readConfig(path string) (configFile, error) {
+	file := configFile{keys: map[string]string{}}
+	if path == "" {
+		return file, nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return file, fmt.Errorf("config: %w", err)
+	}
+	var doc map[string]yaml.Node
+	if err := yaml.Unmarshal(text, &doc); err != nil {
+		return file, fmt.Errorf("config: %s: %w", path, err)
+	}
+	for key, value := range doc {
+		if key != "set" {
+			file.keys[key] = value.Value
+			continue
+		}
+		var set map[string]string
+		if err := value.Decode(&set); err != nil {
+			return file, fmt.Errorf("config: %s: set: give a map of Kafka names: %w", path, err)
+		}
+		for _, name := range slices.Sorted(maps.Keys(set)) {
+			file.set = append(file.set, name+"="+set[name])
+		}
+	}
+	return file, nil
+}
+
+// nodeConfig turns settings into a node's configuration. It names all faults at once.
+func nodeConfig(f *serveFlags) (*node.Config, error) {
+	c := &node.Config{
+		Broker: broker.DefaultConfig(), Controller: controller.DefaultConfig(),
+		RequestBudgetBytes: 256 << 20, MaxFrameBytes: 100 << 20,
+	}
+	c.Broker.NodeID = kafka.BrokerID(f.NodeID)
+	c.Broker.Rack = f.Rack
+	c.Broker.Listeners = []broker.Listener{{Name: "PLAINTEXT"}}
+	c.Controller.NodeID = c.Broker.NodeID
+	var faults []error
+	if f.NodeID < 0 {
+		faults = append(faults, fmt.Errorf("setting node-id: %d: give 0 or more", f.NodeID))
+	}
+	for _, pair := range f.Set {
+		name, value, ok := strings.Cut(pair, "=")
+		if !ok {
+			faults = append(faults, fmt.Errorf("setting set: %q: give KEY=VALUE", pair))
+			continue
+		}
+		if err := setKafkaName(c, name, strings.TrimSpace(value)); err != nil {
+			faults = append(faults, fmt.Errorf("setting %s: %w", name, err))
+		}
+	}
+	return c, errors.Join(faults...)
+}
+
+// setKafkaName applies one broker setting under Kafka's name. Defaults of topics go by the topic's
+// name, with or without Kafka's "log." in front.
+func setKafkaName(c *node.Config, name, value string) error {
+	b := &c.Broker
+	switch name {
+	case "auto.create.topics.enable":
+		return setBool(&b.AutoCreateTopics, value)
+	case "num.partitions":
+		return setInt(&b.NumPartitions, value, 1, 1<<20)
+	case "default.replication.factor":
+		return setInt(&b.DefaultReplicationFactor, value, 1, 1<<15-1)
+	case "fetch.max.bytes":
+		return setInt(&b.FetchMaxBytes, value, 1024, 1<<31-1)
+	case "max.incremental.fetch.session.cache.slots":
+		return setInt(&b.FetchSessionSlots, value, 0, 1<<20)
+	case "num.recovery.threads.per.data.dir":
+		return setInt(&b.RecoveryJobs, value, 1, 1<<10)
+	case "socket.request.max.bytes":
+		return setInt(&c.MaxFrameBytes, value, 1, 1<<31-1)
+	case "queued.max.request.bytes":
+		return setInt(&c.RequestBudgetBytes, value, 1, 1<<40)
+	case "message.max.bytes":
+		return b.Topic.Set("max.message.bytes", value)
+	case "log.roll.ms":
+		return b.Topic.Set("segment.ms", value)
+	case "log.flush.interval.messages":
+		return b.Topic.Set("flush.messages", value)
+	}
+	return b.Topic.Set(strings.TrimPrefix(name, "log."), value)
+}
+
+func setBool(to *bool, value string) error {
+	b, err := strconv.ParseBool(value)
+	if err != nil {
+		return fmt.Errorf("%q: give true or false", value)
+	}
+	*to = b
+	return nil
+}
+
+func setInt[T ~int | ~int16 | ~int32 | ~int64](to *T, value string, least, most int64) error {
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil || n < least || n > most {
+		return fmt.Errorf("%q: give an integer from %d to %d", value, least, most)
+	}
+	*to = T(n)
+	return nil
+}
