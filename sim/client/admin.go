@@ -1,0 +1,91 @@
+package client
+
+import (
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"stet/core/kafka"
+	"stet/core/wire"
+)
+
+// Hello asks for the versions of a server, as every client does first. It says whether the
+// connection stands.
+func (c *Conn) Hello(version int16) bool {
+	r := kmsg.NewPtrApiVersionsRequest()
+	r.Version = version
+	r.ClientSoftwareName, r.ClientSoftwareVersion = "stet-sim", "1"
+	res, ok := c.Call(r).(*kmsg.ApiVersionsResponse)
+	if ok && res.ErrorCode != 0 {
+		c.host.Observer.Trouble("ApiVersions: " + kafka.ErrorCode(res.ErrorCode).String())
+	}
+	return ok
+}
+
+// Metadata asks about the topic, learns its id, and returns the number of partitions that have a
+// leader. The code is of the topic, or NetworkException when there was no answer.
+func (c *Conn) Metadata(version int16) (led int, code kafka.ErrorCode) {
+	r := kmsg.NewPtrMetadataRequest()
+	r.Version = version
+	topic := kmsg.NewMetadataRequestTopic()
+	topic.Topic = &c.host.Topic
+	r.Topics = append(r.Topics, topic)
+	res, ok := c.Call(r).(*kmsg.MetadataResponse)
+	if !ok || len(res.Topics) != 1 {
+		return 0, kafka.NetworkException
+	}
+	t := &res.Topics[0]
+	if code = kafka.ErrorCode(t.ErrorCode); code != kafka.None {
+		return 0, code
+	}
+	if version >= 10 {
+		c.host.TopicID = t.TopicID
+	}
+	for i := range t.Partitions {
+		if t.Partitions[i].ErrorCode == 0 && t.Partitions[i].Leader >= 0 {
+			led++
+		}
+	}
+	return led, kafka.None
+}
+
+// CreateTopic creates the topic. The code is NetworkException when there was no answer.
+func (c *Conn) CreateTopic(partitions int32, configs map[string]string,
+	names []string) kafka.ErrorCode {
+	r := kmsg.NewPtrCreateTopicsRequest()
+	r.Version, r.TimeoutMillis = 7, 5000
+	t := kmsg.NewCreateTopicsRequestTopic()
+	t.Topic, t.NumPartitions, t.ReplicationFactor = c.host.Topic, partitions, 1
+	for _, name := range names {
+		config := kmsg.NewCreateTopicsRequestTopicConfig()
+		value := configs[name]
+		config.Name, config.Value = name, &value
+		t.Configs = append(t.Configs, config)
+	}
+	r.Topics = append(r.Topics, t)
+	res, ok := c.Call(r).(*kmsg.CreateTopicsResponse)
+	if !ok || len(res.Topics) != 1 {
+		return kafka.NetworkException
+	}
+	return kafka.ErrorCode(res.Topics[0].ErrorCode)
+}
+
+// initProducerID asks for a producer id.
+func (c *Conn) initProducerID(version int16) (kafka.ProducerID, kafka.ProducerEpoch, kafka.ErrorCode) {
+	r := kmsg.NewPtrInitProducerIDRequest()
+	r.Version = version
+	r.TransactionTimeoutMillis = 60_000
+	res, ok := c.Call(r).(*kmsg.InitProducerIDResponse)
+	if !ok {
+		return kafka.NoProducerID, kafka.NoProducerEpoch, kafka.NetworkException
+	}
+	return kafka.ProducerID(res.ProducerID), kafka.ProducerEpoch(res.ProducerEpoch),
+		kafka.ErrorCode(res.ErrorCode)
+}
+
+// version draws a version of a key that the broker speaks. One choice is kept by whoever asks.
+func (h *Host) version(key int16) int16 {
+	v, ok := wire.Lookup(wire.BrokerListener, key)
+	if !ok {
+		return 0
+	}
+	return int16(h.Stream.Between(int64(v.Min), int64(v.Max)))
+}

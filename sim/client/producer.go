@@ -1,0 +1,265 @@
+package client
+
+import (
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"stet/core/kafka"
+	"stet/core/record"
+	"stet/core/wire"
+	"stet/sim"
+)
+
+// ProducerConfig is how a producer behaves.
+type ProducerConfig struct {
+	Partitions int32
+	Acks       int16 // 0, 1 or -1; -1 with Idempotent
+	Idempotent bool
+	InFlight   int // requests on one connection, 1 to 5
+	// Attempts bounds the requests of a send without idempotence, at least 1.
+	Attempts int
+	// GiveUp is how long an idempotent producer tries to get a send through.
+	GiveUp sim.Time
+	// PipelinedRetries sends retries behind each other; otherwise each waits for the one before.
+	PipelinedRetries bool
+	// FirstSequence is where the first producer id begins to count in every partition.
+	FirstSequence kafka.Sequence
+	Codec         record.Codec
+	// AcrossPartitions lets a request carry batches of several partitions.
+	AcrossPartitions bool
+	AckTimeoutMs     int32
+}
+
+// Producer sends what its Source hands out until there is nothing any more.
+type Producer struct {
+	host    *Host
+	config  ProducerConfig
+	source  Source
+	conn    *Conn
+	lanes   []lane
+	flight  []*produceRequest
+	id      kafka.ProducerID
+	epoch   kafka.ProducerEpoch
+	session int32
+	askAt   sim.Time
+	version int16
+	builder record.Builder
+	scratch record.Scratch
+}
+
+// produceRequest is a request in flight.
+type produceRequest struct {
+	call  *Call
+	sends []*Send
+}
+
+// NewProducer returns a producer. Run it in a task.
+func NewProducer(h *Host, c ProducerConfig, s Source) *Producer {
+	p := &Producer{
+		host: h, config: c, source: s, lanes: make([]lane, c.Partitions),
+		id: kafka.NoProducerID, epoch: kafka.NoProducerEpoch, version: h.version(wire.KeyProduce),
+	}
+	for i := range p.lanes {
+		p.lanes[i].next = c.FirstSequence
+	}
+	return p
+}
+
+// Run works until the source is exhausted and every send is resolved.
+func (p *Producer) Run() {
+	for {
+		p.admit()
+		if p.unresolved() == 0 && p.askAt == sim.Never {
+			break
+		}
+		if p.unresolved() > 0 && p.prepare() {
+			p.transmit()
+		}
+		p.collect()
+		p.waitForChange()
+		p.collect()
+	}
+	if p.conn != nil {
+		p.conn.Close()
+	}
+}
+
+func (p *Producer) unresolved() (n int) {
+	for i := range p.lanes {
+		n += len(p.lanes[i].queue)
+	}
+	return n
+}
+
+// buffered is how many sends a producer holds before it asks its source for no more.
+const buffered = 12
+
+// admit takes sends from the source, as many as fit into a client's buffer.
+func (p *Producer) admit() {
+	for p.unresolved() < buffered && p.askAt <= p.host.Scheduler.Now() {
+		s, at := p.source.Next()
+		if s == nil {
+			p.askAt = at
+			return
+		}
+		s.giveUpAt = p.host.Scheduler.Now() + p.config.GiveUp
+		l := &p.lanes[s.Partition]
+		l.queue = append(l.queue, s)
+	}
+}
+
+// prepare sees to a connection, the topic's id and a producer id. It says whether all is there.
+func (p *Producer) prepare() bool {
+	if p.conn != nil && p.conn.Closed() {
+		p.collect()
+		p.conn = nil
+	}
+	if p.conn == nil {
+		p.conn = p.host.Dial()
+		if !p.config.Idempotent {
+			p.session++
+		}
+		if !p.conn.Hello(p.host.version(wire.KeyApiVersions)) {
+			p.conn.Close()
+			p.host.pause()
+			return false
+		}
+	}
+	if p.version >= 13 && p.host.TopicID == (kafka.TopicID{}) {
+		if _, code := p.conn.Metadata(12); code != kafka.None {
+			p.host.pause()
+			return false
+		}
+	}
+	return !p.config.Idempotent || p.id >= 0 || p.identify()
+}
+
+// identify asks for a producer id, once nothing of the last one is in flight.
+func (p *Producer) identify() bool {
+	if len(p.flight) > 0 {
+		return false
+	}
+	id, epoch, code := p.conn.initProducerID(p.host.version(wire.KeyInitProducerID))
+	if code != kafka.None {
+		p.host.pause()
+		return false
+	}
+	p.id, p.epoch = id, epoch
+	p.session++
+	return true
+}
+
+// transmit fills the pipe.
+func (p *Producer) transmit() {
+	for len(p.flight) < p.config.InFlight && !p.conn.Closed() {
+		sends := p.choose()
+		if len(sends) == 0 {
+			return
+		}
+		r := p.request(sends)
+		pr := &produceRequest{sends: sends}
+		p.flight = append(p.flight, pr)
+		pr.call = p.conn.Start(r, p.config.Acks != 0)
+	}
+}
+
+// choose takes the sends of the next request: at most one a partition.
+func (p *Producer) choose() (sends []*Send) {
+	now := p.host.Scheduler.Now()
+	first := p.host.Stream.Index(len(p.lanes))
+	for i := range p.lanes {
+		l := &p.lanes[(first+i)%len(p.lanes)]
+		s := l.ready(now, &p.config)
+		if s == nil {
+			continue
+		}
+		if s.batch == nil {
+			p.encode(l, s)
+		}
+		s.state = inFlight
+		s.Attempts++
+		p.host.Observer.AttemptStarted(s)
+		sends = append(sends, s)
+		if !p.config.AcrossPartitions {
+			break
+		}
+	}
+	return sends
+}
+
+// encode builds the batch of a send. Retries send the same bytes.
+func (p *Producer) encode(l *lane, s *Send) {
+	p.builder.Spec = record.Plain()
+	p.builder.Spec.Codec = p.config.Codec
+	if p.config.Idempotent {
+		p.builder.Spec.ProducerID, p.builder.Spec.ProducerEpoch = p.id, p.epoch
+		p.builder.Spec.BaseSequence = l.next
+		l.next = l.next.Add(int32(len(s.Records)))
+	}
+	for _, r := range s.Records {
+		p.builder.Add(record.Record{Timestamp: r.Timestamp, Key: r.Key, Value: r.Value})
+	}
+	s.batch = p.builder.Build(nil, &p.scratch)
+	s.Session = p.session
+}
+
+func (p *Producer) request(sends []*Send) *kmsg.ProduceRequest {
+	r := kmsg.NewPtrProduceRequest()
+	r.Version, r.Acks, r.TimeoutMillis = p.version, p.config.Acks, p.config.AckTimeoutMs
+	t := kmsg.NewProduceRequestTopic()
+	t.Topic, t.TopicID = p.host.Topic, p.host.TopicID
+	for _, s := range sends {
+		part := kmsg.NewProduceRequestTopicPartition()
+		part.Partition, part.Records = int32(s.Partition), s.batch
+		t.Partitions = append(t.Partitions, part)
+	}
+	r.Topics = append(r.Topics, t)
+	return r
+}
+
+// waitForChange suspends the task until there may be something to do.
+func (p *Producer) waitForChange() {
+	deadline := p.askAt
+	if p.unresolved() >= buffered {
+		deadline = sim.Never
+	}
+	if len(p.flight) < p.config.InFlight {
+		deadline = min(deadline, p.nextReady())
+	}
+	for _, r := range p.flight {
+		deadline = min(deadline, r.call.Deadline)
+	}
+	var s signal
+	changed := &s
+	if p.conn != nil {
+		changed = &p.conn.changed
+	}
+	p.host.wait(changed, deadline, p.anyDone)
+	for _, r := range p.flight {
+		if !r.call.Done && r.call.Deadline <= p.host.Scheduler.Now() {
+			p.conn.Close()
+			return
+		}
+	}
+}
+
+// nextReady returns when a send that can not go now may go. Without requests in flight, one that
+// could go now counts as well: it waits for a connection or a producer id.
+func (p *Producer) nextReady() sim.Time {
+	now, next := p.host.Scheduler.Now(), sim.Never
+	for i := range p.lanes {
+		at := p.lanes[i].wake(p.config.Idempotent)
+		if at > now || len(p.flight) == 0 {
+			next = min(next, at)
+		}
+	}
+	return next
+}
+
+func (p *Producer) anyDone() bool {
+	for _, r := range p.flight {
+		if r.call.Done {
+			return true
+		}
+	}
+	return false
+}
