@@ -16,6 +16,8 @@ import (
 //	crc      uint32  CRC-32C of all before it, little endian
 const snapshotVersion = 1
 
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
 // AppendSnapshot appends the canonical bytes of the image: equal images have equal bytes.
 func (m *Image) AppendSnapshot(dst []byte) []byte {
 	start := len(dst)
@@ -38,7 +40,7 @@ func (m *Image) AppendSnapshot(dst []byte) []byte {
 			dst = appendSized(dst, &ConfigRecord{Resource: Resource(r), Name: e.Name, Value: e.Value})
 		}
 	})
-	crc := crc32.Checksum(dst[start:], crc32.MakeTable(crc32.Castagnoli))
+	crc := crc32.Checksum(dst[start:], castagnoli)
 	return binary.LittleEndian.AppendUint32(dst, crc)
 }
 
@@ -58,10 +60,14 @@ func DecodeSnapshot(b []byte) (*Image, error) {
 		return nil, fmt.Errorf("not a metadata snapshot of version %d", snapshotVersion)
 	}
 	body, crc := b[:len(b)-4], binary.LittleEndian.Uint32(b[len(b)-4:])
-	if crc != crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli)) {
+	if crc != crc32.Checksum(body, castagnoli) {
 		return nil, fmt.Errorf("metadata snapshot of %d bytes: wrong checksum", len(b))
 	}
-	in := reader{rest: body[1:]}
+	return decodeSnapshotBody(body[1:])
+}
+
+func decodeSnapshotBody(records []byte) (*Image, error) {
+	in := reader{rest: records}
 	first, err := decodeRecord(in.bytes())
 	position, ok := first.(*positionRecord)
 	if err != nil || !ok {
