@@ -1,0 +1,237 @@
+package metadata
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"stet/core/kafka"
+
+	"github.com/stretchr/testify/require"
+)
+
+var defaults = TopicDefaults{Partitions: 4, ReplicationFactor: 2}
+
+// fiveBrokers has unfenced brokers 1 to 4 in two racks and the fenced broker 5.
+func fiveBrokers(t testing.TB) *Image {
+	var records []Record
+	for id := kafka.BrokerID(1); id <= 5; id++ {
+		rack := []string{"r1", "r2"}[id%2]
+		records = append(records, &BrokerRecord{Broker{
+			ID: id, Epoch: -1, Rack: rack, Fenced: id == 5, Directories: []DirectoryID{{byte(id)}},
+		}})
+	}
+	image, err := Empty().Apply(1, records...)
+	require.NoError(t, err)
+	return image
+}
+
+// create decides on the topics and applies the decision.
+func create(t testing.TB, image *Image, topics ...NewTopic) (*Image, []CreatedTopic) {
+	random := rand.New(rand.NewPCG(uint64(image.Index()), 5))
+	records, outcomes := CreateTopics(image, topics, defaults, random)
+	next, err := image.Apply(image.Index()+1, records...)
+	require.NoError(t, err)
+	return next, outcomes
+}
+
+func topicNamed(name string) NewTopic { return NewTopic{name, -1, -1, nil, nil} }
+
+func with(change func(*NewTopic)) NewTopic {
+	t := topicNamed("new")
+	change(&t)
+	return t
+}
+
+func settings(pairs ...string) []NewConfig {
+	var out []NewConfig
+	for i := 0; i < len(pairs); i += 2 {
+		out = append(out, NewConfig{pairs[i], &pairs[i+1]})
+	}
+	return out
+}
+
+func assigned(replicas ...[]kafka.BrokerID) func(*NewTopic) {
+	return func(t *NewTopic) {
+		for i, r := range replicas {
+			t.Assignments = append(t.Assignments, Assignment{kafka.PartitionID(i), r})
+		}
+	}
+}
+
+func TestTopicIsCreatedWithDefaults(t *testing.T) {
+	image, outcomes := create(t, fiveBrokers(t), topicNamed("a"))
+	require.Equal(t, kafka.None, outcomes[0].Error)
+	require.Equal(t, int32(4), outcomes[0].Partitions)
+	require.Equal(t, int16(2), outcomes[0].ReplicationFactor)
+	topic := image.TopicByID(outcomes[0].ID)
+	require.Equal(t, "a", topic.Name)
+	leaders := map[kafka.BrokerID]bool{}
+	for i := range topic.PartitionCount() {
+		p := topic.Partition(kafka.PartitionID(i))
+		require.Equal(t, p.Replicas, p.ISR)
+		require.Equal(t, p.Replicas[0], p.Leader)
+		require.Equal(t, DirectoryID{byte(p.Replicas[1])}, p.Directory(p.Replicas[1]))
+		require.NotEqual(t, image.Broker(p.Replicas[0]).Rack, image.Broker(p.Replicas[1]).Rack)
+		require.NotContains(t, p.Replicas, kafka.BrokerID(5), "a fenced broker gets a replica")
+		leaders[p.Leader] = true
+	}
+	require.Len(t, leaders, 4, "leaders are spread")
+}
+
+func TestTopicRefusals(t *testing.T) {
+	image, _ := create(t, fiveBrokers(t), topicNamed("old"), topicNamed("a.b"))
+	for name, c := range map[string]struct {
+		topic NewTopic
+		want  kafka.ErrorCode
+		text  string
+	}{
+		"empty name":      {with(func(n *NewTopic) { n.Name = "" }), kafka.InvalidTopicException, ""},
+		"dots":            {with(func(n *NewTopic) { n.Name = ".." }), kafka.InvalidTopicException, ""},
+		"strange name":    {with(func(n *NewTopic) { n.Name = "a b" }), kafka.InvalidTopicException, ""},
+		"long name":       {with(func(n *NewTopic) { n.Name = strings.Repeat("a", 250) }), kafka.InvalidTopicException, ""},
+		"exists":          {topicNamed("old"), kafka.TopicAlreadyExists, "old"},
+		"collides":        {topicNamed("a_b"), kafka.InvalidTopicException, "a.b"},
+		"no partitions":   {with(func(n *NewTopic) { n.Partitions = 0 }), kafka.InvalidPartitions, ""},
+		"too many":        {with(func(n *NewTopic) { n.Partitions = 10_001 }), kafka.PolicyViolation, ""},
+		"factor 0":        {with(func(n *NewTopic) { n.ReplicationFactor = 0 }), kafka.InvalidReplicationFactor, ""},
+		"factor -2":       {with(func(n *NewTopic) { n.ReplicationFactor = -2 }), kafka.InvalidReplicationFactor, ""},
+		"factor 5 of 4":   {with(func(n *NewTopic) { n.ReplicationFactor = 5 }), kafka.InvalidReplicationFactor, "4"},
+		"gap by hand":     {with(func(n *NewTopic) { n.Assignments = []Assignment{{1, []kafka.BrokerID{1}}} }), kafka.InvalidReplicaAssignment, ""},
+		"unknown broker":  {with(assigned([]kafka.BrokerID{9})), kafka.InvalidReplicaAssignment, "9"},
+		"broker twice":    {with(assigned([]kafka.BrokerID{1, 1})), kafka.InvalidReplicaAssignment, "1"},
+		"no replicas":     {with(assigned(nil)), kafka.InvalidReplicaAssignment, ""},
+		"uneven by hand":  {with(assigned([]kafka.BrokerID{1, 2}, []kafka.BrokerID{1})), kafka.InvalidReplicaAssignment, ""},
+		"all fenced":      {with(assigned([]kafka.BrokerID{5})), kafka.InvalidReplicaAssignment, "fenced"},
+		"unknown setting": {with(func(n *NewTopic) { n.Configs = settings("no.such", "1") }), kafka.InvalidConfig, "no.such"},
+		"null setting":    {with(func(n *NewTopic) { n.Configs = []NewConfig{{"retention.ms", nil}} }), kafka.InvalidConfig, "retention.ms"},
+		"setting twice":   {with(func(n *NewTopic) { n.Configs = settings("retention.ms", "1", "retention.ms", "2") }), kafka.InvalidConfig, "twice"},
+		"contradiction":   {with(func(n *NewTopic) { n.Configs = settings("min.compaction.lag.ms", "9", "max.compaction.lag.ms", "8") }), kafka.InvalidConfig, "max.compaction"},
+		"by hand, with partitions": {with(func(n *NewTopic) {
+			assigned([]kafka.BrokerID{1})(n)
+			n.Partitions = 1
+		}), kafka.InvalidRequest, ""},
+		"by hand, with factor": {with(func(n *NewTopic) {
+			assigned([]kafka.BrokerID{1})(n)
+			n.ReplicationFactor = 1
+		}), kafka.InvalidRequest, ""},
+	} {
+		after, outcomes := create(t, image, c.topic)
+		require.Len(t, outcomes, 1, name)
+		require.Equal(t, c.want, outcomes[0].Error, "%s: %s", name, outcomes[0].Message)
+		require.Contains(t, outcomes[0].Message, c.text, name)
+		require.Equal(t, image.TopicCount(), after.TopicCount(), name)
+	}
+}
+
+func TestAllFaultsOfSettingsAreToldAtOnce(t *testing.T) {
+	_, outcomes := create(t, fiveBrokers(t), with(func(n *NewTopic) {
+		n.Configs = settings("retention.ms", "x", "cleanup.policy", "shred", "nope", "1", "segment.bytes", "5")
+	}))
+	for _, name := range []string{"retention.ms", "cleanup.policy", "nope", "segment.bytes"} {
+		require.Contains(t, outcomes[0].Message, name)
+	}
+}
+
+func TestAssignmentByHandIsKept(t *testing.T) {
+	image, outcomes := create(t, fiveBrokers(t), with(assigned([]kafka.BrokerID{5, 2}, []kafka.BrokerID{3, 1})))
+	require.Equal(t, kafka.None, outcomes[0].Error)
+	p := image.Topic("new").Partition(0)
+	require.Equal(t, []kafka.BrokerID{5, 2}, p.Replicas)
+	require.Equal(t, []kafka.BrokerID{2}, p.ISR, "a fenced broker is not in sync")
+	require.Equal(t, kafka.BrokerID(2), p.Leader)
+}
+
+func TestNameTwiceInOneRequestIsRefusedOnce(t *testing.T) {
+	image, outcomes := create(t, fiveBrokers(t), topicNamed("a"), topicNamed("b"), topicNamed("a"))
+	require.Len(t, outcomes, 2)
+	require.Equal(t, kafka.InvalidRequest, outcomes[0].Error)
+	require.Equal(t, kafka.None, outcomes[1].Error)
+	require.Equal(t, 1, image.TopicCount())
+	_, outcomes = create(t, image, topicNamed("x.y"), topicNamed("x_y"))
+	require.Equal(t, kafka.InvalidTopicException, outcomes[1].Error, "collision inside a request")
+}
+
+func TestReplicasArePlacedEvenly(t *testing.T) {
+	for brokers := 1; brokers <= 7; brokers++ {
+		var records []Record
+		for id := range brokers {
+			records = append(records, &BrokerRecord{Broker{ID: kafka.BrokerID(id), Epoch: -1}})
+		}
+		image, err := Empty().Apply(1, records...)
+		require.NoError(t, err)
+		for factor := 1; factor <= brokers; factor++ {
+			replicas, r := placeReplicas(image, 12*brokers, factor, rand.New(rand.NewPCG(1, 1)))
+			require.False(t, r.refused())
+			count := map[kafka.BrokerID]int{}
+			for _, of := range replicas {
+				seen := map[kafka.BrokerID]bool{}
+				for _, id := range of {
+					require.False(t, seen[id], "a broker twice in one partition")
+					seen[id] = true
+					count[id]++
+				}
+			}
+			for id, n := range count {
+				require.Equal(t, 12*factor, n, "broker %d of %d, factor %d", id, brokers, factor)
+			}
+		}
+	}
+}
+
+func TestDeletionRefusals(t *testing.T) {
+	image, outcomes := create(t, fiveBrokers(t), topicNamed("a"), topicNamed("b"))
+	a, no := "a", "no"
+	records, deleted := DeleteTopics(image, []TopicRef{
+		{Name: &a}, {ID: outcomes[0].ID}, {Name: &no}, {ID: kafka.TopicID{9}}, {}, {Name: &a, ID: kafka.TopicID{1}},
+		{ID: outcomes[1].ID},
+	})
+	var codes []kafka.ErrorCode
+	for _, d := range deleted {
+		codes = append(codes, d.Error)
+	}
+	require.Equal(t, []kafka.ErrorCode{
+		kafka.InvalidRequest, kafka.InvalidRequest, kafka.UnknownTopicOrPartition, kafka.UnknownTopicID,
+		kafka.InvalidRequest, kafka.InvalidRequest, kafka.None,
+	}, codes)
+	require.Equal(t, []Record{&TopicRemovalRecord{outcomes[1].ID}}, records)
+}
+
+func TestEveryDefaultIsAValidValue(t *testing.T) {
+	definitions := TopicConfigs()
+	require.Len(t, definitions, 37)
+	for i, d := range definitions {
+		require.NoError(t, d.Check(d.Default))
+		require.True(t, i == 0 || definitions[i-1].Name < d.Name)
+	}
+}
+
+func TestSettingValues(t *testing.T) {
+	good := settings("cleanup.policy", "compact, delete", "cleanup.policy", "", "min.cleanable.dirty.ratio", ".25",
+		"min.cleanable.dirty.ratio", "1.0", "preallocate", "TRUE", "retention.ms", "-1", "compression.gzip.level", "-1",
+		"segment.bytes", " 1048576 ", "compression.type", "producer", "remote.storage.enable", "false")
+	for _, c := range good {
+		d, known := TopicConfig(c.Name)
+		require.True(t, known)
+		require.NoError(t, d.Check(*c.Value))
+	}
+	bad := settings("cleanup.policy", "delete,delete", "min.cleanable.dirty.ratio", "1.01", "min.cleanable.dirty.ratio", ".",
+		"preallocate", "yes", "retention.ms", "-2", "compression.gzip.level", "10", "segment.bytes", "1048575",
+		"max.message.bytes", "2147483648", "compression.type", "gzip", "compression.type", "rar",
+		"message.timestamp.type", "createtime", "remote.storage.enable", "true", "min.insync.replicas", "0")
+	for _, c := range bad {
+		d, _ := TopicConfig(c.Name)
+		require.Error(t, d.Check(*c.Value), "%s=%s", c.Name, *c.Value)
+	}
+}
+
+func TestMinimumInSyncFollowsTheReplicationFactor(t *testing.T) {
+	for factor, want := range map[int]string{1: "1", 2: "1", 3: "2", 5: "2"} {
+		for _, e := range EffectiveTopicConfigs(nil, factor) {
+			if e.Name == "min.insync.replicas" {
+				require.Equal(t, want, e.Value, fmt.Sprint(factor))
+			}
+		}
+	}
+}
