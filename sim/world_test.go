@@ -79,7 +79,7 @@ func (k *talker) createTopic() {
 func (k *talker) produce() kmsg.Request {
 	var b record.Builder
 	b.Spec = record.Plain()
-	value := bytes.Repeat([]byte{byte(k.acked)}, 1+k.acked*31)
+	value := bytes.Repeat([]byte{byte(k.acked)}, 1+k.acked*31%5000)
 	b.Add(record.Record{Value: value, Timestamp: WallEpochMs})
 	r := kmsg.NewPtrProduceRequest()
 	r.Acks, r.TimeoutMillis = -1, 1000
