@@ -204,8 +204,10 @@ func TestErrorsAreMappedAndReported(t *testing.T) {
 	require.Zero(t, n)
 	require.Equal(t, env.ENOSPC, errno)
 	require.Equal(t, []string{"write full: no space left on device"}, reported)
-	for number, want := range map[unix.Errno]env.Errno{unix.EIO: env.EIO, unix.EDQUOT: env.ENOSPC,
-		unix.EMFILE: env.EOther, unix.ENOTEMPTY: env.EEXIST} {
+	for number, want := range map[unix.Errno]env.Errno{
+		unix.EIO: env.EIO, unix.EDQUOT: env.ENOSPC,
+		unix.EMFILE: env.EOther, unix.ENOTEMPTY: env.EEXIST,
+	} {
 		require.Equal(t, want, toErrno(number))
 	}
 }

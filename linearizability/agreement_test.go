@@ -18,8 +18,10 @@ func smallOrder(random *rand.Rand) order {
 	spread := 4 + random.IntN(60)
 	for i := range 1 + random.IntN(7) {
 		call := Step(1 + i*random.IntN(8) + random.IntN(spread))
-		a := appendOp{base: at, count: 1 + random.IntN(2), call: call,
-			ret: call + Step(random.IntN(20))}
+		a := appendOp{
+			base: at, count: 1 + random.IntN(2), call: call,
+			ret: call + Step(random.IntN(20)),
+		}
 		if random.IntN(5) == 0 {
 			a.ret = Never
 		}
@@ -33,8 +35,10 @@ func smallOrder(random *rand.Rand) order {
 		if random.IntN(3) > 0 {
 			end += kafka.Offset(whole.count)
 		}
-		o.reads = append(o.reads, readOp{end: end, call: call, strict: true,
-			ret: call + Step(random.IntN(20))})
+		o.reads = append(o.reads, readOp{
+			end: end, call: call, strict: true,
+			ret: call + Step(random.IntN(20)),
+		})
 	}
 	return o
 }
@@ -113,9 +117,11 @@ func TestRunningOutOfTimeIsAViolation(t *testing.T) {
 	h := &History{}
 	p := Partition{Topic: "t"}
 	for i := range 400 {
-		h.Sends = append(h.Sends, Send{Client: ClientID(i), Partition: p, Acks: -1,
+		h.Sends = append(h.Sends, Send{
+			Client: ClientID(i), Partition: p, Acks: -1,
 			Invoke: 1, Return: 1000, Records: []Value{{Client: ClientID(i), Nonce: 7, Invoke: 1}},
-			Attempts: []Attempt{{Ending: Answered, BaseOffset: kafka.Offset(399 - i)}}})
+			Attempts: []Attempt{{Ending: Answered, BaseOffset: kafka.Offset(399 - i)}},
+		})
 	}
 	verdict := Judge(h, Options{PorcupineTimeout: time.Nanosecond})
 	if verdict.First != PorcupineOrder {

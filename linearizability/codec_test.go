@@ -61,8 +61,10 @@ func TestCutOrForeignFilesAreRefused(t *testing.T) {
 func TestValueSurvivesItsBytes(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 7))
 	for size := range 200 {
-		v := lin.Value{Client: lin.ClientID(random.Int32()), Seq: random.Int64(),
-			Nonce: random.Uint64(), Invoke: lin.Step(random.Int64())}
+		v := lin.Value{
+			Client: lin.ClientID(random.Int32()), Seq: random.Int64(),
+			Nonce: random.Uint64(), Invoke: lin.Step(random.Int64()),
+		}
 		b := lin.AppendValue(nil, v, size)
 		if got := lin.ParseValue(b); got != v || len(b) != max(size, lin.ValueSizeBytes) {
 			t.Fatalf("size %d: %s became %s", size, v, got)

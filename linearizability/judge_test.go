@@ -29,9 +29,11 @@ func TestNoCheckIsVacuousOverACampaign(t *testing.T) {
 			t.Errorf("%s never had anything to check", id)
 		}
 	}
-	for _, part := range []string{"H11.latest", "H11.latest-bound", "H11.earliest", "H11.by-time",
+	for _, part := range []string{
+		"H11.latest", "H11.latest-bound", "H11.earliest", "H11.by-time",
 		"H11.max-timestamp", "H7.inside-send", "H7.between-sends", "H8.between-polls",
-		"H2-ack.value-seen", "H2.compared"} {
+		"H2-ack.value-seen", "H2.compared",
+	} {
 		if sum[part] == 0 {
 			t.Errorf("%s never happened", part)
 		}

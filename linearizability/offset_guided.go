@@ -145,9 +145,11 @@ func (o *order) strictViolations() []disorder {
 			}
 		}
 		if latest >= 0 && read.ret < reads[latest].call {
-			bad = append(bad, disorder{fmt.Sprintf("end %d was read by step %d, end %d from step %d on",
-				read.end, read.ret, reads[latest].end, reads[latest].call),
-				read.where, reads[latest].where})
+			bad = append(bad, disorder{
+				fmt.Sprintf("end %d was read by step %d, end %d from step %d on",
+					read.end, read.ret, reads[latest].end, reads[latest].call),
+				read.where, reads[latest].where,
+			})
 		}
 		if latest < 0 || read.call > reads[latest].call {
 			latest = i

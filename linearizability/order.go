@@ -102,8 +102,10 @@ func (v *view) acknowledgedAt(ref recordRef, offset kafka.Offset) bool {
 // elsewhere may have been appended at any later time by a retry.
 func (v *view) newAppend(send int, base kafka.Offset, acknowledged bool) appendOp {
 	s := &v.history.Sends[send]
-	op := appendOp{base: base, count: 1, call: s.Invoke, ret: Never,
-		weak: !s.mustSurvive(), where: source{fromSend, send}}
+	op := appendOp{
+		base: base, count: 1, call: s.Invoke, ret: Never,
+		weak: !s.mustSurvive(), where: source{fromSend, send},
+	}
 	if acknowledged {
 		op.ret = orNever(s.Return)
 	}

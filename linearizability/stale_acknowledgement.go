@@ -20,7 +20,8 @@ import (
 // offset that is bound anew later; the life of the offset decides.
 func checkStaleAcknowledgement(v *view, r *Report, _ Options) {
 	for _, p := range v.partitions {
-		j := acknowledgementJudge{v: v, p: p, r: r,
+		j := acknowledgementJudge{
+			v: v, p: p, r: r,
 			told:   offsetTable{lives: &p.lives},
 			seenAt: map[Value][]kafka.Offset{},
 		}

@@ -63,19 +63,25 @@ func (s *story) ends(start, end kafka.Offset, records ...lin.Observed) {
 	s.polls(900, 910, end, records...)
 	poll := &s.h.Polls[len(s.h.Polls)-1]
 	poll.Final, poll.Position, poll.LogStart = true, start, start
-	s.h.Dumps = append(s.h.Dumps, lin.Dump{Partition: orders, Replica: 1, Step: 920, Leader: true,
-		LogStart: start, HighWatermark: end, LogEnd: end, Records: records})
+	s.h.Dumps = append(s.h.Dumps, lin.Dump{
+		Partition: orders, Replica: 1, Step: 920, Leader: true,
+		LogStart: start, HighWatermark: end, LogEnd: end, Records: records,
+	})
 }
 
 func (s *story) excuses(step lin.Step, from kafka.Offset) {
-	s.h.Excuses = append(s.h.Excuses, lin.Excuse{Partition: orders, Step: step, From: from,
-		To: kafka.NoOffset, Reason: "power loss"})
+	s.h.Excuses = append(s.h.Excuses, lin.Excuse{
+		Partition: orders, Step: step, From: from,
+		To: kafka.NoOffset, Reason: "power loss",
+	})
 }
 
 // lists adds a query by time.
 func (s *story) lists(invoke, end lin.Step, timestamp int64, offset kafka.Offset, stamp int64) {
-	s.h.Lists = append(s.h.Lists, lin.ListOffsets{Client: 50, Partition: orders, Invoke: invoke,
-		Return: end, Timestamp: timestamp, Offset: offset, AnswerStamp: stamp})
+	s.h.Lists = append(s.h.Lists, lin.ListOffsets{
+		Client: 50, Partition: orders, Invoke: invoke,
+		Return: end, Timestamp: timestamp, Offset: offset, AnswerStamp: stamp,
+	})
 }
 
 func (s *story) wantLegal(t *testing.T) lin.Verdict {
@@ -131,8 +137,10 @@ func TestFollowerMayDivergeAboveItsHighWatermark(t *testing.T) {
 		a, b := s.sends(1, 10, 20, okAt(0)).Records[0], s.sends(2, 30, 40, okAt(1)).Records[0]
 		tail := s.sends(3, 30, 60, lost).Records[0]
 		s.ends(0, 2, at(0, a), at(1, b))
-		s.h.Dumps = append(s.h.Dumps, lin.Dump{Partition: orders, Replica: 2, Step: 930,
-			HighWatermark: high, LogEnd: 2, Records: []lin.Observed{at(0, a), at(1, tail)}})
+		s.h.Dumps = append(s.h.Dumps, lin.Dump{
+			Partition: orders, Replica: 2, Step: 930,
+			HighWatermark: high, LogEnd: 2, Records: []lin.Observed{at(0, a), at(1, tail)},
+		})
 		return s
 	}
 	build(1).wantLegal(t)
@@ -284,8 +292,10 @@ func TestListingByTimeTakesTheFirstNewEnough(t *testing.T) {
 		var records []lin.Observed
 		for i, ms := range []int64{500, 900, 700, 900} {
 			send := s.sends(1, lin.Step(10+20*i), lin.Step(20+20*i), okAt(kafka.Offset(i)))
-			records = append(records, lin.Observed{Offset: kafka.Offset(i), Timestamp: ms,
-				Value: send.Records[0]})
+			records = append(records, lin.Observed{
+				Offset: kafka.Offset(i), Timestamp: ms,
+				Value: send.Records[0],
+			})
 		}
 		s.lists(200, 210, timestamp, offset, stamp)
 		s.ends(0, 4, records...)
@@ -345,8 +355,10 @@ func TestRecordOfADeletedTopicIsGarbageInTheNextOne(t *testing.T) {
 	s.wantLegal(t)
 	reborn := orders
 	reborn.ID[0] = 1
-	s.h.Dumps = append(s.h.Dumps, lin.Dump{Partition: reborn, Step: 930, Leader: true,
-		HighWatermark: 1, LogEnd: 1, Records: []lin.Observed{at(0, a)}})
+	s.h.Dumps = append(s.h.Dumps, lin.Dump{
+		Partition: reborn, Step: 930, Leader: true,
+		HighWatermark: 1, LogEnd: 1, Records: []lin.Observed{at(0, a)},
+	})
 	s.wantBroken(t, lin.GarbageRead)
 }
 

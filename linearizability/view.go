@@ -207,8 +207,10 @@ func (f *finalLog) committed(offset kafka.Offset) bool { return f.end < 0 || off
 func newFinalLog(h *History, p *partitionView) finalLog {
 	for _, i := range p.dumps {
 		if d := &h.Dumps[i]; d.Leader || len(p.dumps) == 1 {
-			f := finalLog{known: true, source: describeDump(d), start: d.LogStart,
-				end: d.HighWatermark}
+			f := finalLog{
+				known: true, source: describeDump(d), start: d.LogStart,
+				end: d.HighWatermark,
+			}
 			return f.index(d.Records)
 		}
 	}

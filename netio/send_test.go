@@ -126,8 +126,12 @@ func TestSendDoesNotAllocate(t *testing.T) {
 	segment, _ := newFile(t, 100_000)
 	n := newNode()
 	c, w := connect(t, serve(t, Default(), n), n)
-	parts := []env.Part{{Bytes: make([]byte, 50)}, {File: segment, Len: 1000},
-		{Bytes: make([]byte, 50)}, {File: segment, Len: 50_000}}
+	parts := []env.Part{
+		{Bytes: make([]byte, 50)},
+		{File: segment, Len: 1000},
+		{Bytes: make([]byte, 50)},
+		{File: segment, Len: 50_000},
+	}
 	sink := make([]byte, 51_100)
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		w.Send(parts)

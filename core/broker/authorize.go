@@ -29,6 +29,7 @@ const (
 // Authorize says whether the principal of a connection may do it: None, or why not. Every handler
 // asks it and nothing else, so that access control has one place. All is allowed so far.
 func (b *Broker) Authorize(_ *env.ConnInfo, _ operation, _ resourceKind,
-	_ string) kafka.ErrorCode {
+	_ string,
+) kafka.ErrorCode {
 	return kafka.None
 }

@@ -32,13 +32,17 @@ func (l *loopBench) run(ev env.Event) {
 		l.events = l.events[:0]
 		for i := range l.out.File {
 			op := &l.out.File[i]
-			l.events = append(l.events, env.Event{Kind: env.EventFileDone, FileOp: op.Op,
-				File: op.File, Token: op.Token, N: op.N})
+			l.events = append(l.events, env.Event{
+				Kind: env.EventFileDone, FileOp: op.Op,
+				File: op.File, Token: op.Token, N: op.N,
+			})
 		}
 		for i := range l.out.Conn {
 			if op := &l.out.Conn[i]; op.Op == env.ConnRespond && op.Token != 0 {
-				l.events = append(l.events, env.Event{Kind: env.EventResponseSent, Conn: op.Conn,
-					Token: op.Token})
+				l.events = append(l.events, env.Event{
+					Kind: env.EventResponseSent, Conn: op.Conn,
+					Token: op.Token,
+				})
 			}
 		}
 	}

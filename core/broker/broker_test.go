@@ -209,8 +209,10 @@ func TestCheckpointsAreWrittenNowAndThen(t *testing.T) {
 	b := h.world.Disk.Content(commitlog.HighWatermarkCheckpointName)
 	entries, err := commitlog.DecodeCheckpoint(b)
 	require.NoError(t, err)
-	require.Equal(t, []commitlog.CheckpointEntry{{Partition: kafka.TopicPartition{Topic: "orders"},
-		Offset: 1}}, entries)
+	require.Equal(t, []commitlog.CheckpointEntry{{
+		Partition: kafka.TopicPartition{Topic: "orders"},
+		Offset:    1,
+	}}, entries)
 }
 
 func TestAnotherClustersDirectoryIsRefused(t *testing.T) {

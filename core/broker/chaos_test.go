@@ -89,8 +89,10 @@ func (c *chaos) act(flush bool) {
 			c.step()
 		}
 	case 8:
-		c.failOp = rapid.SampledFrom([]string{"write", "sync", "read", "open", "rename",
-			"create", "syncdir"}).Draw(c.rt, "fails")
+		c.failOp = rapid.SampledFrom([]string{
+			"write", "sync", "read", "open", "rename",
+			"create", "syncdir",
+		}).Draw(c.rt, "fails")
 	case 9:
 		c.tick(rapid.SampledFrom([]int64{1, 100, 30_000, 60_000}).Draw(c.rt, "ms"))
 		c.sent()

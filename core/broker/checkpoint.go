@@ -45,8 +45,10 @@ func (c *checkpoints) completed(b *Broker, ev *env.Event) {
 
 // checkpointJob collects the checkpoints of one directory.
 func (b *Broker) checkpointJob(dir env.DirID) *commitlog.CheckpointJob {
-	job := &commitlog.CheckpointJob{Dir: dir, RecoveryPoints: []commitlog.CheckpointEntry{},
-		LogStarts: []commitlog.CheckpointEntry{}, HighWatermarks: []commitlog.CheckpointEntry{}}
+	job := &commitlog.CheckpointJob{
+		Dir: dir, RecoveryPoints: []commitlog.CheckpointEntry{},
+		LogStarts: []commitlog.CheckpointEntry{}, HighWatermarks: []commitlog.CheckpointEntry{},
+	}
 	for _, r := range b.host.inDirectory(dir) {
 		c, ok := r.Checkpoint()
 		if !ok {

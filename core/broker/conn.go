@@ -64,8 +64,10 @@ func (b *Broker) respond(o origin, start uint32) {
 	if o.conn.closed {
 		return
 	}
-	b.out.Conn = append(b.out.Conn, env.ConnOp{Op: env.ConnRespond, Conn: o.conn.id, Slot: o.slot,
-		Head: b.out.SpanFrom(start)})
+	b.out.Conn = append(b.out.Conn, env.ConnOp{
+		Op: env.ConnRespond, Conn: o.conn.id, Slot: o.slot,
+		Head: b.out.SpanFrom(start),
+	})
 }
 
 // reply answers with a message of kmsg.
@@ -81,7 +83,9 @@ func (b *Broker) reply(o origin, m kmsg.Response) {
 // hangUp ends a connection once the answers before this one have left.
 func (b *Broker) hangUp(o origin, reason env.Errno) {
 	if !o.conn.closed {
-		b.out.Conn = append(b.out.Conn, env.ConnOp{Op: env.ConnClose, Conn: o.conn.id,
-			Slot: o.slot, Err: reason})
+		b.out.Conn = append(b.out.Conn, env.ConnOp{
+			Op: env.ConnClose, Conn: o.conn.id,
+			Slot: o.slot, Err: reason,
+		})
 	}
 }

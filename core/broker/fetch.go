@@ -80,15 +80,19 @@ func (b *Broker) fetch(r *env.Request, o origin, m *wire.FetchRequest) {
 		b.evaluateFetch(old.wait) // the client has given up on it
 		b.answerFetch(old.wait)
 	}
-	s, code := b.sessions.begin(b.now.Mono, sessionRequest{id: m.SessionID, epoch: m.SessionEpoch,
-		usesIDs: r.Version >= 13, privileged: m.ReplicaID >= 0, partitions: wanted(m)})
+	s, code := b.sessions.begin(b.now.Mono, sessionRequest{
+		id: m.SessionID, epoch: m.SessionEpoch,
+		usesIDs: r.Version >= 13, privileged: m.ReplicaID >= 0, partitions: wanted(m),
+	})
 	if code != kafka.None {
 		b.refuseFetch(o, code)
 		return
 	}
 	b.mergeFetch(r, s, m)
-	w := &fetchWait{origin: o, session: s, minBytes: int64(m.MinBytes),
-		maxBytes: int64(min(m.MaxBytes, b.config.FetchMaxBytes))}
+	w := &fetchWait{
+		origin: o, session: s, minBytes: int64(m.MinBytes),
+		maxBytes: int64(min(m.MaxBytes, b.config.FetchMaxBytes)),
+	}
 	s.wait = w
 	b.timers.set(&w.timer, b.now.Mono.Add(time.Duration(max(0, m.MaxWaitMs))*time.Millisecond), w)
 	if m.MaxWaitMs <= 0 {
@@ -113,9 +117,11 @@ func (b *Broker) mergeFetch(r *env.Request, s *fetchSession, m *wire.FetchReques
 		for j := range t.Partitions {
 			p := &t.Partitions[j]
 			key.partition = p.Index
-			s.put(key, fetchWant{offset: p.FetchOffset, logStartOffset: p.LogStartOffset,
+			s.put(key, fetchWant{
+				offset: p.FetchOffset, logStartOffset: p.LogStartOffset,
 				maxBytes: p.MaxBytes, currentLeaderEpoch: p.CurrentLeaderEpoch,
-				lastFetchedEpoch: p.LastFetchedEpoch})
+				lastFetchedEpoch: p.LastFetchedEpoch,
+			})
 		}
 	}
 	for i := range m.Forgotten {
@@ -222,10 +228,12 @@ func (b *Broker) readPartition(w *fetchWait, p *fetchPartition, tally *fetchTall
 
 // readReplica reads what fits. The first partition with data may give one batch that does not.
 func (b *Broker) readReplica(p *fetchPartition, tally *fetchTally) {
-	want := partition.Want{Offset: p.want.offset,
+	want := partition.Want{
+		Offset:             p.want.offset,
 		MaxBytes:           max(0, min(int64(p.want.maxBytes), tally.left)),
 		MinOne:             tally.bytes == 0,
-		CurrentLeaderEpoch: p.want.currentLeaderEpoch}
+		CurrentLeaderEpoch: p.want.currentLeaderEpoch,
+	}
 	if p.triedAt == p.want.offset {
 		want.Tries = p.tries
 	}

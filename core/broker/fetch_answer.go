@@ -116,7 +116,8 @@ func (b *Broker) addAnswer(w *fetchWait, m *wire.FetchResponse, p, last *fetchPa
 }
 
 func (b *Broker) addLeader(w *fetchWait, m *wire.FetchResponse, out *wire.FetchedPartition,
-	p *fetchPartition) {
+	p *fetchPartition,
+) {
 	id := p.key.id
 	if !w.session.usesIDs {
 		topic := b.image.Topic(p.key.name)
@@ -161,8 +162,10 @@ func (b *Broker) addRanges(m *wire.FetchResponse, answers []answeredPartition) {
 		if lease == nil {
 			lease = b.fetches.lease()
 		}
-		b.out.Ranges = append(b.out.Ranges, env.Range{File: a.file, At: p.RecordsAt, Off: a.off,
-			Len: p.RecordBytes})
+		b.out.Ranges = append(b.out.Ranges, env.Range{
+			File: a.file, At: p.RecordsAt, Off: a.off,
+			Len: p.RecordBytes,
+		})
 		a.host.Handles().Lease(a.file)
 		a.host.Counters.BytesOut += p.RecordBytes
 		b.Metrics.FetchBytesOut += p.RecordBytes

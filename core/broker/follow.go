@@ -58,7 +58,8 @@ func (f *metadataFollower) answered(b *Broker, res kmsg.Response, err env.Errno)
 }
 
 func (f *metadataFollower) apply(image *metadata.Image, r *wire.MetadataFetchResponse) (
-	*metadata.Image, error) {
+	*metadata.Image, error,
+) {
 	var err error
 	if r.Snapshot != nil {
 		if image, err = metadata.DecodeSnapshot(r.Snapshot); err != nil {

@@ -38,8 +38,12 @@ func TestApiVersionsChecksWhomTheClientMeans(t *testing.T) {
 		cluster *string
 		node    int32
 		code    kafka.ErrorCode
-	}{{nil, -1, kafka.None}, {&own, 1, kafka.None}, {&other, -1, kafka.RebootstrapRequired},
-		{&own, 2, kafka.RebootstrapRequired}} {
+	}{
+		{nil, -1, kafka.None},
+		{&own, 1, kafka.None},
+		{&other, -1, kafka.RebootstrapRequired},
+		{&own, 2, kafka.RebootstrapRequired},
+	} {
 		m := kmsg.NewPtrApiVersionsRequest()
 		m.Version, m.ClientSoftwareName, m.ClientSoftwareVersion = 5, "x", "1"
 		m.ClusterID, m.NodeID = c.cluster, c.node
@@ -143,9 +147,13 @@ func TestListOffsetsFindsEndsAndTimes(t *testing.T) {
 		h.one()
 	}
 	for _, c := range []struct{ timestamp, offset, at int64 }{
-		{kafka.LatestTimestamp, 6, -1}, {kafka.EarliestTimestamp, 0, -1},
-		{kafka.EarliestLocalTimestamp, 0, -1}, {kafka.LatestTieredTimestamp, -1, -1},
-		{kafka.MaxTimestamp, 4, start + 20}, {start + 5, 2, start + 10}, {start, 0, start},
+		{kafka.LatestTimestamp, 6, -1},
+		{kafka.EarliestTimestamp, 0, -1},
+		{kafka.EarliestLocalTimestamp, 0, -1},
+		{kafka.LatestTieredTimestamp, -1, -1},
+		{kafka.MaxTimestamp, 4, start + 20},
+		{start + 5, 2, start + 10},
+		{start, 0, start},
 		{start + 21, -1, -1},
 	} {
 		answer := h.listOffset(11, "orders", 0, c.timestamp)
@@ -272,11 +280,14 @@ func TestWrongLeaderIsToldTheRightOne(t *testing.T) {
 	h := newHarness(t, nil)
 	h.createTopic("orders", 1)
 	topic := h.controller.image.Topic("orders")
-	h.controller.commit(&metadata.BrokerRecord{Broker: metadata.Broker{ID: 2, Epoch: -1,
-		Endpoints: []metadata.Endpoint{{Name: "PLAINTEXT", Host: "b2", Port: 9}}}},
+	h.controller.commit(&metadata.BrokerRecord{Broker: metadata.Broker{
+		ID: 2, Epoch: -1,
+		Endpoints: []metadata.Endpoint{{Name: "PLAINTEXT", Host: "b2", Port: 9}},
+	}},
 		&metadata.PartitionRecord{TopicID: topic.ID, Partition: metadata.Partition{
 			Replicas: []kafka.BrokerID{1, 2}, ISR: []kafka.BrokerID{2}, Leader: 2,
-			LeaderEpoch: 5, Epoch: 5}})
+			LeaderEpoch: 5, Epoch: 5,
+		}})
 	h.controller.publish(h)
 	h.deliver()
 	h.ask(1, h.produceRequest("orders", 0, -1, batch(record.Plain(), h.now.WallMs, "a")))
@@ -301,8 +312,10 @@ func TestEpochOfTheClientIsChecked(t *testing.T) {
 	h.controller.lead("orders", 0, 3)
 	h.controller.publish(h)
 	h.deliver()
-	for epoch, code := range map[int32]kafka.ErrorCode{2: kafka.FencedLeaderEpoch,
-		3: kafka.None, 4: kafka.UnknownLeaderEpoch} {
+	for epoch, code := range map[int32]kafka.ErrorCode{
+		2: kafka.FencedLeaderEpoch,
+		3: kafka.None, 4: kafka.UnknownLeaderEpoch,
+	} {
 		m := h.fetchRequest("orders", 0, 0)
 		m.Topics[0].Partitions[0].CurrentLeaderEpoch = epoch
 		m.MaxWaitMillis = 0

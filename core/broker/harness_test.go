@@ -55,9 +55,11 @@ type reply struct {
 const linkConn env.ConnID = 1 << 40
 
 func newHarness(t *testing.T, change func(*Config)) *harness {
-	h := &harness{t: t, world: logtest.NewWorld(rand.New(rand.NewPCG(1, 2))),
+	h := &harness{
+		t: t, world: logtest.NewWorld(rand.New(rand.NewPCG(1, 2))),
 		controller: newStandIn(), config: DefaultConfig(), asked: map[asked]call{},
-		now: env.Now{Mono: 1, WallMs: 1_700_000_000_000}}
+		now: env.Now{Mono: 1, WallMs: 1_700_000_000_000},
+	}
 	h.config.NodeID = 1
 	h.config.Listeners = []Listener{{Name: "PLAINTEXT", Host: "b1", Port: 9092}}
 	if change != nil {
@@ -85,8 +87,10 @@ func (h *harness) launch() {
 	h.broker = New(&config, env.Identity{BootID: "boot", Incarnation: [16]byte{h.incarnated}},
 		func(u env.Use) *rand.Rand { return rand.New(rand.NewPCG(uint64(h.incarnated), uint64(u))) })
 	h.turn(env.Event{Kind: env.EventTick})
-	h.turn(env.Event{Kind: env.EventConnOpened, Conn: linkConn,
-		Info: &env.ConnInfo{Listener: LinkListener}})
+	h.turn(env.Event{
+		Kind: env.EventConnOpened, Conn: linkConn,
+		Info: &env.ConnInfo{Listener: LinkListener},
+	})
 	h.deliver()
 }
 
@@ -159,8 +163,10 @@ func (h *harness) respond(op env.ConnOp, head []byte) {
 	require.NoError(h.t, err)
 	h.replies = append(h.replies, reply{op.Conn, response, len(head)})
 	if op.Token != 0 {
-		h.leases = append(h.leases, env.Event{Kind: env.EventResponseSent, Conn: op.Conn,
-			Token: op.Token})
+		h.leases = append(h.leases, env.Event{
+			Kind: env.EventResponseSent, Conn: op.Conn,
+			Token: op.Token,
+		})
 	}
 }
 
@@ -212,11 +218,15 @@ func (h *harness) ask(conn env.ConnID, m kmsg.Request) {
 func (h *harness) askFrame(conn env.ConnID, frame []byte) {
 	if _, known := h.slots[conn]; !known {
 		h.slots[conn] = 0
-		h.turn(env.Event{Kind: env.EventConnOpened, Conn: conn,
-			Info: &env.ConnInfo{Listener: "PLAINTEXT"}})
+		h.turn(env.Event{
+			Kind: env.EventConnOpened, Conn: conn,
+			Info: &env.ConnInfo{Listener: "PLAINTEXT"},
+		})
 	}
-	req := &env.Request{Conn: conn, Slot: h.slots[conn], Bytes: int64(len(frame)),
-		Info: &env.ConnInfo{Listener: "PLAINTEXT"}}
+	req := &env.Request{
+		Conn: conn, Slot: h.slots[conn], Bytes: int64(len(frame)),
+		Info: &env.ConnInfo{Listener: "PLAINTEXT"},
+	}
 	decoder := wire.NewDecoder(wire.BrokerListener, wire.DefaultLimits())
 	require.NoError(h.t, decoder.Decode(frame, req))
 	h.asked[asked{conn, req.Slot}] = call{req.Key, req.Version}
@@ -299,8 +309,10 @@ func (c *standIn) request(h *harness, slot env.Slot, frame []byte) {
 }
 
 func (c *standIn) answer(h *harness, slot env.Slot, m kmsg.Response) {
-	h.answers = append(h.answers, env.Event{Kind: env.EventResponse, Conn: linkConn, Slot: slot,
-		Res: m})
+	h.answers = append(h.answers, env.Event{
+		Kind: env.EventResponse, Conn: linkConn, Slot: slot,
+		Res: m,
+	})
 }
 
 // publish answers the metadata fetches that wait, when there is something new.
@@ -338,8 +350,10 @@ func (c *standIn) decide(body any) kmsg.Response {
 	case *kmsg.AllocateProducerIDsRequest:
 		r := kmsg.NewPtrAllocateProducerIDsResponse()
 		r.ProducerIDStart, r.ProducerIDLen = int64(c.image.NextProducerID()), 3
-		c.commit(&metadata.ProducerIDsRecord{Next: c.image.NextProducerID() + 3,
-			Broker: kafka.BrokerID(m.BrokerID), BrokerEpoch: kafka.BrokerEpoch(m.BrokerEpoch)})
+		c.commit(&metadata.ProducerIDsRecord{
+			Next:   c.image.NextProducerID() + 3,
+			Broker: kafka.BrokerID(m.BrokerID), BrokerEpoch: kafka.BrokerEpoch(m.BrokerEpoch),
+		})
 		return r
 	case *kmsg.CreateTopicsRequest:
 		r := kmsg.NewPtrCreateTopicsResponse()
@@ -363,8 +377,10 @@ func (c *standIn) decide(body any) kmsg.Response {
 
 func (c *standIn) register(m *kmsg.BrokerRegistrationRequest) kmsg.Response {
 	r := kmsg.NewPtrBrokerRegistrationResponse()
-	b := metadata.Broker{ID: kafka.BrokerID(m.BrokerID), Epoch: -1, Incarnation: m.IncarnationID,
-		Fenced: true}
+	b := metadata.Broker{
+		ID: kafka.BrokerID(m.BrokerID), Epoch: -1, Incarnation: m.IncarnationID,
+		Fenced: true,
+	}
 	for _, l := range m.Listeners {
 		b.Endpoints = append(b.Endpoints, metadata.Endpoint{Name: l.Name, Host: l.Host, Port: l.Port})
 	}
@@ -402,9 +418,12 @@ func (c *standIn) create(t *kmsg.CreateTopicsRequestTopic) kmsg.CreateTopicsResp
 	}
 	records := []metadata.Record{topic}
 	for id := range t.NumPartitions {
-		records = append(records, &metadata.PartitionRecord{TopicID: topic.ID,
-			ID: kafka.PartitionID(id), Partition: metadata.Partition{
-				Replicas: []kafka.BrokerID{1}, ISR: []kafka.BrokerID{1}, Leader: 1}})
+		records = append(records, &metadata.PartitionRecord{
+			TopicID: topic.ID,
+			ID:      kafka.PartitionID(id), Partition: metadata.Partition{
+				Replicas: []kafka.BrokerID{1}, ISR: []kafka.BrokerID{1}, Leader: 1,
+			},
+		})
 	}
 	c.commit(records...)
 	return r

@@ -73,10 +73,14 @@ func (h *host) adopt(b *Broker, dir env.DirID, found *foundDirectory) {
 	}
 	for i := range found.replicas {
 		r := &found.replicas[i]
-		start := partition.Checkpointed{RecoveryPoint: r.start.recoveryPoint,
-			LogStart: r.start.logStart, HighWatermark: r.start.highWatermark}
-		replica := h.add(b, dir, partition.Identity{Topic: r.name.Topic, TopicID: r.topicID,
-			Partition: r.name.Partition, Broker: b.config.NodeID}, true, start, found.clean)
+		start := partition.Checkpointed{
+			RecoveryPoint: r.start.recoveryPoint,
+			LogStart:      r.start.logStart, HighWatermark: r.start.highWatermark,
+		}
+		replica := h.add(b, dir, partition.Identity{
+			Topic: r.name.Topic, TopicID: r.topicID,
+			Partition: r.name.Partition, Broker: b.config.NodeID,
+		}, true, start, found.clean)
 		for _, other := range h.strays {
 			if other.Name() == r.name && other.Handles().Dir() != dir {
 				b.fail("%s is in data directories %d and %d", r.name, other.Handles().Dir(), dir)
@@ -93,7 +97,8 @@ func (ignored) completed(*Broker, *env.Event) {}
 
 // add makes a replica, which begins when its directory name is free.
 func (h *host) add(b *Broker, dir env.DirID, id partition.Identity, exists bool,
-	start partition.Checkpointed, clean bool) *hosted {
+	start partition.Checkpointed, clean bool,
+) *hosted {
 	owner := env.Owner(len(h.all) + 1)
 	config, logConfig := b.settingsOf(nil)
 	r := &hosted{pause: firstPause, Replica: partition.New(id, commitlog.NewHandles(dir, owner),

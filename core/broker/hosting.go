@@ -63,13 +63,16 @@ func (b *Broker) hostPartition(topic *metadata.Topic, id kafka.PartitionID) {
 
 // hostReplica finds the directory of a replica, or makes one.
 func (b *Broker) hostReplica(topic *metadata.Topic, id kafka.PartitionID,
-	p *metadata.Partition) *hosted {
+	p *metadata.Partition,
+) *hosted {
 	h := &b.host
 	r := h.takeStray(topic.ID, topic.Name, id)
 	if r == nil {
 		dir := b.directoryFor(p)
-		r = h.add(b, dir, partition.Identity{Topic: topic.Name, TopicID: topic.ID,
-			Partition: id, Broker: b.config.NodeID}, false, partition.Checkpointed{}, false)
+		r = h.add(b, dir, partition.Identity{
+			Topic: topic.Name, TopicID: topic.ID,
+			Partition: id, Broker: b.config.NodeID,
+		}, false, partition.Checkpointed{}, false)
 	}
 	h.byKey[hostKey{topic.ID, id}] = r
 	h.unsettled++
@@ -134,8 +137,10 @@ func (b *Broker) leadOrNot(r *hosted, p *metadata.Partition) {
 		return
 	}
 	if p.Leader == b.config.NodeID {
-		r.Lead(partition.Leadership{Epoch: p.LeaderEpoch, PartitionEpoch: p.Epoch, ISR: p.ISR,
-			ReplicationFactor: len(p.Replicas)}, b.out)
+		r.Lead(partition.Leadership{
+			Epoch: p.LeaderEpoch, PartitionEpoch: p.Epoch, ISR: p.ISR,
+			ReplicationFactor: len(p.Replicas),
+		}, b.out)
 	} else if r.Leading() {
 		r.Resign()
 	}

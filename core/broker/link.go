@@ -52,8 +52,10 @@ func (l *controllerLink) send(b *Broker, m kmsg.Request, caller answered) {
 	l.requests = append(l.requests, linkRequest{l.slot, caller})
 	start := b.out.Mark()
 	b.out.Bytes = wire.AppendRequest(b.out.Bytes, int32(l.slot), "stet-broker", m)
-	b.out.Conn = append(b.out.Conn, env.ConnOp{Op: env.ConnSend, Conn: l.conn, Slot: l.slot,
-		Head: b.out.SpanFrom(start)})
+	b.out.Conn = append(b.out.Conn, env.ConnOp{
+		Op: env.ConnSend, Conn: l.conn, Slot: l.slot,
+		Head: b.out.SpanFrom(start),
+	})
 }
 
 // response takes an answer of the controller. One of a former link is late.

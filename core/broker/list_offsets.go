@@ -34,8 +34,10 @@ func (b *Broker) listOffsets(r *env.Request, o origin, m *kmsg.ListOffsetsReques
 		answer.Topic = t.Topic
 		w.answer.Topics = append(w.answer.Topics, answer)
 		for j := range t.Partitions {
-			tp := kafka.TopicPartition{Topic: t.Topic,
-				Partition: kafka.PartitionID(t.Partitions[j].Partition)}
+			tp := kafka.TopicPartition{
+				Topic:     t.Topic,
+				Partition: kafka.PartitionID(t.Partitions[j].Partition),
+			}
 			b.listOffset(r, w, i, &t.Partitions[j], tp, seen[tp])
 			seen[tp] = true
 		}
@@ -47,10 +49,13 @@ func (b *Broker) listOffsets(r *env.Request, o origin, m *kmsg.ListOffsetsReques
 }
 
 func (b *Broker) listOffset(r *env.Request, w *offsetsWait, topic int,
-	p *kmsg.ListOffsetsRequestTopicPartition, tp kafka.TopicPartition, twice bool) {
+	p *kmsg.ListOffsetsRequestTopicPartition, tp kafka.TopicPartition, twice bool,
+) {
 	answers := &w.answer.Topics[topic].Partitions
-	ticket := partition.Ticket{Index: uint32(b.offsetSeq), Generation: uint32(b.offsetSeq >> 32),
-		Part: uint32(len(w.places))}
+	ticket := partition.Ticket{
+		Index: uint32(b.offsetSeq), Generation: uint32(b.offsetSeq >> 32),
+		Part: uint32(len(w.places)),
+	}
 	w.places = append(w.places, offsetPlace{topic, len(*answers)})
 	answer := kmsg.NewListOffsetsResponseTopicPartition()
 	answer.Partition = p.Partition
@@ -65,7 +70,8 @@ func (b *Broker) listOffset(r *env.Request, w *offsetsWait, topic int,
 
 // offsetAt asks a replica, or says why there is none to ask.
 func (b *Broker) offsetAt(r *env.Request, p *kmsg.ListOffsetsRequestTopicPartition,
-	tp kafka.TopicPartition, twice bool, ticket partition.Ticket) (partition.OffsetAt, bool) {
+	tp kafka.TopicPartition, twice bool, ticket partition.Ticket,
+) (partition.OffsetAt, bool) {
 	topic := b.image.Topic(tp.Topic)
 	code := b.Authorize(r.Info, opDescribe, resourceTopic, tp.Topic)
 	switch {

@@ -100,7 +100,8 @@ func (c *autoCreation) answered(b *Broker, res kmsg.Response, err env.Errno) {
 }
 
 func (b *Broker) replyMetadata(info *env.ConnInfo, o origin, m *kmsg.MetadataRequest,
-	refused map[string]kafka.ErrorCode) {
+	refused map[string]kafka.ErrorCode,
+) {
 	answer := kmsg.NewPtrMetadataResponse()
 	b.describeCluster(info, m, answer)
 	if m.Topics == nil || o.version == 0 && len(m.Topics) == 0 {
@@ -118,7 +119,8 @@ func (b *Broker) replyMetadata(info *env.ConnInfo, o origin, m *kmsg.MetadataReq
 }
 
 func (b *Broker) describeCluster(info *env.ConnInfo, m *kmsg.MetadataRequest,
-	answer *kmsg.MetadataResponse) {
+	answer *kmsg.MetadataResponse,
+) {
 	answer.ControllerID = -1
 	answer.AuthorizedOperations = math.MinInt32
 	if m.IncludeClusterAuthorizedOperations {
@@ -196,7 +198,8 @@ func (b *Broker) describeAsked(info *env.ConnInfo, version int16, m *kmsg.Metada
 }
 
 func (b *Broker) describeTopic(m *kmsg.MetadataRequest,
-	topic *metadata.Topic) kmsg.MetadataResponseTopic {
+	topic *metadata.Topic,
+) kmsg.MetadataResponseTopic {
 	t := kmsg.NewMetadataResponseTopic()
 	t.Topic, t.TopicID, t.IsInternal = &topic.Name, topic.ID, internalTopic(topic.Name)
 	t.AuthorizedOperations = math.MinInt32
@@ -211,7 +214,8 @@ func (b *Broker) describeTopic(m *kmsg.MetadataRequest,
 }
 
 func (b *Broker) describePartition(id kafka.PartitionID,
-	p *metadata.Partition) kmsg.MetadataResponseTopicPartition {
+	p *metadata.Partition,
+) kmsg.MetadataResponseTopicPartition {
 	d := kmsg.NewMetadataResponseTopicPartition()
 	d.Partition, d.Leader, d.LeaderEpoch = int32(id), int32(p.Leader), int32(p.LeaderEpoch)
 	if p.Leader == kafka.NoBroker || !b.alive(p.Leader) {

@@ -92,7 +92,8 @@ func (b *Broker) produce(r *env.Request, o origin, m *wire.ProduceRequest) {
 
 // produceTopic finds the topic of a request and says what is wrong with it.
 func (b *Broker) produceTopic(r *env.Request, t *wire.ProduceTopic) (name string,
-	id kafka.TopicID, topic *metadata.Topic, code kafka.ErrorCode) {
+	id kafka.TopicID, topic *metadata.Topic, code kafka.ErrorCode,
+) {
 	if r.Version >= 13 {
 		topic, code = b.image.TopicByID(t.ID), kafka.UnknownTopicID
 	} else {
@@ -110,7 +111,8 @@ func (b *Broker) produceTopic(r *env.Request, t *wire.ProduceTopic) (name string
 
 // producePartition appends to one partition, or notes why not.
 func (b *Broker) producePartition(r *env.Request, w *produceWait, topic *metadata.Topic,
-	name string, id kafka.TopicID, p *wire.ProducePartition, code kafka.ErrorCode) {
+	name string, id kafka.TopicID, p *wire.ProducePartition, code kafka.ErrorCode,
+) {
 	n := len(w.results)
 	w.results = append(w.results, produced{topic: name, topicID: id, partition: p.Index})
 	if code == kafka.None && topic.Partition(p.Index) == nil {
@@ -127,8 +129,10 @@ func (b *Broker) producePartition(r *env.Request, w *produceWait, topic *metadat
 	}
 	if p.Facts.Problem == record.NoProblem && p.Facts.Attributes.Codec() == record.Zstd &&
 		r.Version < 7 {
-		w.results[n].refuse(partition.Verdict{Code: kafka.UnsupportedCompressionType,
-			Message: "zstd needs version 7 of Produce"})
+		w.results[n].refuse(partition.Verdict{
+			Code:    kafka.UnsupportedCompressionType,
+			Message: "zstd needs version 7 of Produce",
+		})
 		return
 	}
 	if w.acks != partition.AcksNone {
@@ -149,8 +153,10 @@ func (b *Broker) producePartition(r *env.Request, w *produceWait, topic *metadat
 
 func (p *produced) refuse(v partition.Verdict) {
 	p.done, p.message, p.records = true, v.Message, v.Records
-	p.outcome = partition.Outcome{Code: v.Code, BaseOffset: kafka.NoOffset,
-		AppendTimeMs: kafka.NoTimestamp, LogStartOffset: kafka.NoOffset}
+	p.outcome = partition.Outcome{
+		Code: v.Code, BaseOffset: kafka.NoOffset,
+		AppendTimeMs: kafka.NoTimestamp, LogStartOffset: kafka.NoOffset,
+	}
 }
 
 // finish takes an acknowledgement. The answer is not sent from here while the request is still
@@ -222,8 +228,10 @@ func (b *Broker) encodeProduced(m *wire.ProduceResponse, p *produced) {
 	out.LogStartOffset = p.outcome.LogStartOffset
 	out.ErrorMessage = p.message
 	for _, e := range p.records {
-		out.RecordErrors = append(out.RecordErrors, wire.RecordError{BatchIndex: e.Index,
-			Message: e.Message})
+		out.RecordErrors = append(out.RecordErrors, wire.RecordError{
+			BatchIndex: e.Index,
+			Message:    e.Message,
+		})
 	}
 	if p.outcome.Code == kafka.NotLeaderOrFollower {
 		out.CurrentLeader = b.leaderHint(p.topicID, p.partition, &m.Endpoints)
@@ -233,7 +241,8 @@ func (b *Broker) encodeProduced(m *wire.ProduceResponse, p *produced) {
 // leaderHint tells a client that asked the wrong broker whom to ask (KIP-951), and adds the
 // leader's address to endpoints once.
 func (b *Broker) leaderHint(topicID kafka.TopicID, id kafka.PartitionID,
-	endpoints *[]wire.Endpoint) wire.Leader {
+	endpoints *[]wire.Endpoint,
+) wire.Leader {
 	topic := b.image.TopicByID(topicID)
 	if topic == nil {
 		return wire.NoLeader()
@@ -253,8 +262,10 @@ func (b *Broker) leaderHint(topicID kafka.TopicID, id kafka.PartitionID,
 		}
 	}
 	e := &broker.Endpoints[0]
-	*endpoints = append(*endpoints, wire.Endpoint{ID: p.Leader, Host: e.Host, Port: int32(e.Port),
-		Rack: broker.Rack})
+	*endpoints = append(*endpoints, wire.Endpoint{
+		ID: p.Leader, Host: e.Host, Port: int32(e.Port),
+		Rack: broker.Rack,
+	})
 	return leader
 }
 

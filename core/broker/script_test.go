@@ -232,7 +232,8 @@ func splitPartition(t *testing.T, name string) (string, int32) {
 }
 
 func (s *scriptRun) produceCommand(plain []string, settings map[string]string,
-	number func(string, int64) int64) {
+	number func(string, int64) int64,
+) {
 	spec := record.Plain()
 	if _, ok := settings["pid"]; ok {
 		spec.ProducerID = kafka.ProducerID(number("pid", 0))
@@ -249,7 +250,8 @@ func (s *scriptRun) produceCommand(plain []string, settings map[string]string,
 }
 
 func (s *scriptRun) fetchCommand(plain []string, settings map[string]string,
-	number func(string, int64) int64) {
+	number func(string, int64) int64,
+) {
 	m := s.fetchRequest("", 0)
 	m.MaxWaitMillis = int32(number("wait", 500))
 	m.MinBytes = int32(number("min", 1))

@@ -121,8 +121,10 @@ func (s *fetchSession) put(key fetchKey, want fetchWant) *fetchPartition {
 	p := s.members[key]
 	if p == nil {
 		key.name = strings.Clone(key.name)
-		p = &fetchPartition{key: key, session: s, place: len(s.list),
-			toldHighWatermark: -1, toldLogStartOffset: -1}
+		p = &fetchPartition{
+			key: key, session: s, place: len(s.list),
+			toldHighWatermark: -1, toldLogStartOffset: -1,
+		}
 		s.members[key] = p
 		s.list = append(s.list, p)
 	}

@@ -61,8 +61,10 @@ func nextSessionEpoch(epoch int32) int32 {
 
 // open makes a session and caches it if the client wants one and there is room.
 func (c *sessionCache) open(now env.Mono, r sessionRequest) *fetchSession {
-	s := &fetchSession{id: noSession, epoch: 1, usesIDs: r.usesIDs, privileged: r.privileged,
-		full: true, created: now, used: now, members: make(map[fetchKey]*fetchPartition, r.partitions)}
+	s := &fetchSession{
+		id: noSession, epoch: 1, usesIDs: r.usesIDs, privileged: r.privileged,
+		full: true, created: now, used: now, members: make(map[fetchKey]*fetchPartition, r.partitions),
+	}
 	if r.epoch == finalSessionEpoch || r.partitions == 0 || !c.makeRoom(now, r) {
 		return s
 	}

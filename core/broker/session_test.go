@@ -130,7 +130,8 @@ func TestSessionSaysWhatAFullFetchWould(t *testing.T) {
 
 // drain fetches until nothing is new and compares.
 func (h *harness) drain(rt *rapid.T, model map[int32]*modelPartition, ends []int64,
-	session, epoch int32) {
+	session, epoch int32,
+) {
 	for range 60 {
 		m := h.fetchRequest("orders", 0)
 		m.SessionID, m.SessionEpoch, m.MaxWaitMillis, m.MaxBytes = session, epoch, 0, 1

@@ -79,8 +79,10 @@ func (b *Broker) pumpShutdown() {
 		}
 		job.checkpoints = append(job.checkpoints, b.checkpointJob(env.DirID(dir)))
 		job.clean = append(job.clean, clean)
-		job.markers = append(job.markers, commitlog.CleanMarker{BootID: b.identity.BootID,
-			Incarnation: b.identity.Incarnation, DirectoryID: d.meta.DirectoryID})
+		job.markers = append(job.markers, commitlog.CleanMarker{
+			BootID:      b.identity.BootID,
+			Incarnation: b.identity.Incarnation, DirectoryID: d.meta.DirectoryID,
+		})
 	}
 	b.startJob(job, stopping{})
 }

@@ -17,7 +17,6 @@ type directory struct {
 	clean       bool                     // stopped cleanly by the process before this one
 	brokerEpoch kafka.BrokerEpoch        // of that process; -1 if not known
 	formatting  bool
-	failed      bool // could not be read or written; nothing is put here
 }
 
 // stetDirectory holds what is not Kafka's.
@@ -105,8 +104,10 @@ func (j *startJob) read(disk env.Disk, dir env.DirID) (foundDirectory, error) {
 		if commitlog.IsDeletedName(e.Name) {
 			found.leftover = append(found.leftover, e.Name)
 		} else if name, ok := parseDirectoryName(e.Name); ok {
-			found.replicas = append(found.replicas, foundReplica{name: name,
-				topicID: readTopicID(disk, env.Path{Dir: dir, Name: e.Name})})
+			found.replicas = append(found.replicas, foundReplica{
+				name:    name,
+				topicID: readTopicID(disk, env.Path{Dir: dir, Name: e.Name}),
+			})
 		}
 	}
 	return found, found.readCheckpoints(disk, dir)
@@ -167,8 +168,10 @@ func (found *foundDirectory) takeMarkers(disk env.Disk, dir env.DirID) error {
 // readCheckpoints fills in where recoveries may begin. A checkpoint that is missing or broken says
 // nothing, and the logs are scanned from their start.
 func (found *foundDirectory) readCheckpoints(disk env.Disk, dir env.DirID) error {
-	for i, name := range []string{commitlog.RecoveryPointCheckpointName,
-		commitlog.LogStartCheckpointName, commitlog.HighWatermarkCheckpointName} {
+	for i, name := range []string{
+		commitlog.RecoveryPointCheckpointName,
+		commitlog.LogStartCheckpointName, commitlog.HighWatermarkCheckpointName,
+	} {
 		b, errno := commitlog.ReadFile(disk, env.Path{Dir: dir, Name: name})
 		if errno == env.ENOENT {
 			continue
@@ -187,8 +190,7 @@ func (found *foundDirectory) readCheckpoints(disk env.Disk, dir env.DirID) error
 		for r := range found.replicas {
 			replica := &found.replicas[r]
 			start := &replica.start
-			*[]*kafka.Offset{&start.recoveryPoint, &start.logStart, &start.highWatermark}[i] =
-				offsets[replica.name]
+			*[]*kafka.Offset{&start.recoveryPoint, &start.logStart, &start.highWatermark}[i] = offsets[replica.name]
 		}
 	}
 	return nil

@@ -29,7 +29,8 @@ type Appended struct {
 //
 // Errors: OutOfOrderSequenceNumber, InvalidProducerEpoch, RecordListTooLarge, KafkaStorageError.
 func (l *Log) Append(now env.Now, facts *record.Facts, buf env.BufRef, epoch kafka.LeaderEpoch,
-	out *env.Effects) (Appended, kafka.ErrorCode) {
+	out *env.Effects,
+) (Appended, kafka.ErrorCode) {
 	if code := l.refuses(facts); code != kafka.None {
 		return Appended{}, code
 	}
@@ -51,7 +52,8 @@ func (l *Log) Append(now env.Now, facts *record.Facts, buf env.BufRef, epoch kaf
 // own. Sequences are not judged: what the leader accepted stands (KAFKA-6003). facts.BaseOffset
 // must not be below Assigned.
 func (l *Log) AppendReplica(now env.Now, facts *record.Facts, buf env.BufRef,
-	out *env.Effects) (Appended, kafka.ErrorCode) {
+	out *env.Effects,
+) (Appended, kafka.ErrorCode) {
 	if code := l.refuses(facts); code != kafka.None {
 		return Appended{}, code
 	}
@@ -112,7 +114,8 @@ func (l *Log) patch(now env.Now, facts *record.Facts, epoch kafka.LeaderEpoch) e
 // put gives a batch its place and emits its write. patch.MaxStamp is the maximum timestamp that
 // will be stored.
 func (l *Log) put(now env.Now, facts *record.Facts, buf env.BufRef, patch env.Patch,
-	out *env.Effects) Appended {
+	out *env.Effects,
+) Appended {
 	base := kafka.Offset(patch.BaseOffset)
 	last := base + kafka.Offset(facts.LastOffsetDelta)
 	invariant.Always(last >= base, "a batch holds an offset")

@@ -103,7 +103,8 @@ func (j *findByTimeJob) findFirst(disk env.Disk, found *TimeFound) error {
 
 // firstIn looks for the record inside a batch, and says whether to go on with the next batch.
 func (j *findByTimeJob) firstIn(scan *scanner, v record.View, at int64,
-	found *TimeFound) (bool, error) {
+	found *TimeFound,
+) (bool, error) {
 	epoch := v.LeaderEpoch()
 	err := j.records(scan, v, at, func(r record.Record) bool {
 		if r.Timestamp < j.timestamp || r.Offset < j.from {
@@ -173,7 +174,8 @@ func (j *findByTimeJob) largestOf(disk env.Disk, s *segmentView) (TimeEntry, err
 // visit walks the batches of a segment from the one that holds start, while they end below upTo
 // and yield says so.
 func (j *findByTimeJob) visit(disk env.Disk, s *segmentView, start kafka.Offset,
-	yield func(*scanner, record.View, int64) (bool, error)) error {
+	yield func(*scanner, record.View, int64) (bool, error),
+) error {
 	if start >= s.end || s.bytes == 0 {
 		return nil
 	}
@@ -194,10 +196,11 @@ func (j *findByTimeJob) visit(disk env.Disk, s *segmentView, start kafka.Offset,
 }
 
 func (j *findByTimeJob) walk(scan *scanner, base kafka.Offset, position int64, start kafka.Offset,
-	yield func(*scanner, record.View, int64) (bool, error)) error {
+	yield func(*scanner, record.View, int64) (bool, error),
+) error {
 	x := structure{next: base, gaps: true, epoch: -1}
 	for position < scan.size {
-		v, bad, errno := scan.header(position, &x)
+		v, errno, bad := scan.header(position, &x)
 		if errno != env.OK {
 			bad = errno
 		}
@@ -220,7 +223,8 @@ func (j *findByTimeJob) walk(scan *scanner, base kafka.Offset, position int64, s
 
 // records iterates over the records of the batch at position whose header is v.
 func (j *findByTimeJob) records(scan *scanner, v record.View, position int64,
-	yield func(record.Record) bool) error {
+	yield func(record.Record) bool,
+) error {
 	b, errno := scan.bytes(position, int(v.SizeBytes()))
 	if errno != env.OK {
 		return errno

@@ -52,7 +52,8 @@ func (c epochCache) latest() kafka.LeaderEpoch {
 // endOffsetFor finds the largest epoch <= epoch and its end: the start of the next one, or end
 // (LeaderEpochFileCache.endOffsetFor; rule 2).
 func (c epochCache) endOffsetFor(epoch kafka.LeaderEpoch,
-	end kafka.Offset) (kafka.LeaderEpoch, kafka.Offset) {
+	end kafka.Offset,
+) (kafka.LeaderEpoch, kafka.Offset) {
 	if epoch < 0 || len(c) == 0 || epoch > c.latest() {
 		return kafka.NoLeaderEpoch, kafka.NoOffset
 	}

@@ -20,8 +20,14 @@ func TestEpochEndOffsets(t *testing.T) {
 		asked, epoch kafka.LeaderEpoch
 		end          kafka.Offset
 	}{
-		{-1, -1, -1}, {0, 0, 10}, {2, 2, 20}, {3, 2, 20},
-		{7, 7, 35}, {8, 7, 35}, {9, 9, 50}, {10, -1, -1},
+		{-1, -1, -1},
+		{0, 0, 10},
+		{2, 2, 20},
+		{3, 2, 20},
+		{7, 7, 35},
+		{8, 7, 35},
+		{9, 9, 50},
+		{10, -1, -1},
 	} {
 		epoch, end := c.endOffsetFor(want.asked, 50)
 		require.Equal(t, want.epoch, epoch, "asked for %d", want.asked)

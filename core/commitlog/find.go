@@ -25,7 +25,8 @@ type Found struct {
 // Errors: OffsetOutOfRange for an offset below LogStartOffset or above Written; KafkaStorageError
 // when the log is fenced.
 func (l *Log) Find(offset kafka.Offset, maxBytes int64, minOne bool,
-	upTo kafka.Offset) (Found, kafka.ErrorCode) {
+	upTo kafka.Offset,
+) (Found, kafka.ErrorCode) {
 	switch {
 	case l.fenced || l.closed || l.opening > 0:
 		return Found{}, kafka.KafkaStorageError
@@ -56,19 +57,23 @@ func (l *Log) Find(offset kafka.Offset, maxBytes int64, minOne bool,
 
 // rangeAfter is rangeFrom for a batch of which only the place is remembered, not the size.
 func (l *Log) rangeAfter(s *segment, offset kafka.Offset, position, maxBytes int64,
-	upTo kafka.Offset) Found {
+	upTo kafka.Offset,
+) Found {
 	first := batchRef{base: offset, last: offset - 1, position: position}
 	end, next := l.lastBoundary(s, first, position+maxBytes, upTo)
 	if end <= position {
 		return Found{Locate: true}
 	}
-	return Found{File: s.file, Off: position, Len: end - position, Segment: s.base,
-		Start: offset, End: next}
+	return Found{
+		File: s.file, Off: position, Len: end - position, Segment: s.base,
+		Start: offset, End: next,
+	}
 }
 
 // rangeFrom extends a range from its first batch as far as boundaries are known.
 func (l *Log) rangeFrom(s *segment, first batchRef, maxBytes int64, minOne bool,
-	upTo kafka.Offset) Found {
+	upTo kafka.Offset,
+) Found {
 	found := Found{
 		File: s.file, Off: first.position, Segment: s.base, Start: first.base, End: first.base,
 	}
@@ -89,7 +94,8 @@ func (l *Log) rangeFrom(s *segment, first batchRef, maxBytes int64, minOne bool,
 
 // lastBoundary finds the end of the longest range that begins with first.
 func (l *Log) lastBoundary(s *segment, first batchRef, limit int64,
-	upTo kafka.Offset) (int64, kafka.Offset) {
+	upTo kafka.Offset,
+) (int64, kafka.Offset) {
 	if s.writtenBytes <= limit && s.writtenEnd <= upTo {
 		return s.writtenBytes, s.writtenEnd
 	}

@@ -66,7 +66,8 @@ func TestFindKeepsToItsBounds(t *testing.T) {
 	h.settle()
 	size := int64(len(h.accepted[0]))
 	find := func(offset kafka.Offset, maxBytes int64, minOne bool,
-		upTo kafka.Offset) (int64, kafka.Offset) {
+		upTo kafka.Offset,
+	) (int64, kafka.Offset) {
 		f, code := h.log.Find(offset, maxBytes, minOne, upTo)
 		require.Equal(t, kafka.None, code)
 		require.False(t, f.Locate)

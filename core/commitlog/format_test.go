@@ -139,8 +139,10 @@ func TestEpochCheckpointIsText(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, entries, decoded)
 	require.Equal(t, "0\n0\n", string(AppendEpochCheckpoint(nil, nil)))
-	for _, bad := range []string{"", "0\n", "1\n0\n", "0\n1\n", "0\n1\n3 4", "0\n2\n3 4\n3 5\n",
-		"0\n2\n3 4\n4 3\n", "0\n1\n-1 4\n", "0\n1\n1\n", "0\n0\n1 1\n"} {
+	for _, bad := range []string{
+		"", "0\n", "1\n0\n", "0\n1\n", "0\n1\n3 4", "0\n2\n3 4\n3 5\n",
+		"0\n2\n3 4\n4 3\n", "0\n1\n-1 4\n", "0\n1\n1\n", "0\n0\n1 1\n",
+	} {
 		_, err := DecodeEpochCheckpoint([]byte(bad))
 		require.Error(t, err, "%q", bad)
 	}
@@ -159,8 +161,10 @@ func TestOffsetCheckpointIsText(t *testing.T) {
 	decoded, err = DecodeCheckpoint(nil)
 	require.NoError(t, err)
 	require.Empty(t, decoded)
-	for _, bad := range []string{"0\n", "0\n1\na 0\n", "0\n1\na x 0\n",
-		"0\n1\na 0 x\n", "0\n9\na 0 1\n"} {
+	for _, bad := range []string{
+		"0\n", "0\n1\na 0\n", "0\n1\na x 0\n",
+		"0\n1\na 0 x\n", "0\n9\na 0 1\n",
+	} {
 		_, err := DecodeCheckpoint([]byte(bad))
 		require.Error(t, err, "%q", bad)
 	}
@@ -172,8 +176,10 @@ func TestPartitionMetadataHasNoFinalNewline(t *testing.T) {
 	id, err := DecodePartitionMetadata(b)
 	require.NoError(t, err)
 	require.Equal(t, testTopicID, id)
-	for _, bad := range []string{"", "version: 1\ntopic_id: AQIDAAAAAAAAAAAAAAAAAA",
-		"version: 0\n", "version: 0\ntopic_id: A"} {
+	for _, bad := range []string{
+		"", "version: 1\ntopic_id: AQIDAAAAAAAAAAAAAAAAAA",
+		"version: 0\n", "version: 0\ntopic_id: A",
+	} {
 		_, err := DecodePartitionMetadata([]byte(bad))
 		require.Error(t, err, "%q", bad)
 	}
@@ -189,8 +195,10 @@ func TestMetaPropertiesReadsKafkasFile(t *testing.T) {
 	m, err = DecodeMetaProperties(AppendMetaProperties(nil, want))
 	require.NoError(t, err)
 	require.Equal(t, want, m)
-	for _, bad := range []string{"", "version=1\n", "version=0\nnode.id=1\n",
-		"version=1\nnode.id=x\n"} {
+	for _, bad := range []string{
+		"", "version=1\n", "version=0\nnode.id=1\n",
+		"version=1\nnode.id=x\n",
+	} {
 		_, err := DecodeMetaProperties([]byte(bad))
 		require.Error(t, err, "%q", bad)
 	}

@@ -158,8 +158,10 @@ type batch struct {
 }
 
 func plain(count int, timestamp int64, value string) batch {
-	return batch{count: count, producer: kafka.NoProducerID, epoch: kafka.NoProducerEpoch,
-		sequence: kafka.NoSequence, timestamp: timestamp, value: value}
+	return batch{
+		count: count, producer: kafka.NoProducerID, epoch: kafka.NoProducerEpoch,
+		sequence: kafka.NoSequence, timestamp: timestamp, value: value,
+	}
 }
 
 func (b batch) build() []byte {

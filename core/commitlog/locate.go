@@ -151,7 +151,8 @@ func startFor(index []IndexEntry, offset kafka.Offset) int64 {
 // batchHolding walks headers from position to the batch that holds offset, or to the first one
 // behind it.
 func batchHolding(scan *scanner, base kafka.Offset, position int64,
-	offset kafka.Offset) (batchRef, error) {
+	offset kafka.Offset,
+) (batchRef, error) {
 	x := structure{next: base, gaps: true, epoch: -1}
 	for position < scan.size {
 		ref, err := refAt(scan, position, &x)
@@ -167,7 +168,7 @@ func batchHolding(scan *scanner, base kafka.Offset, position int64,
 }
 
 func refAt(scan *scanner, position int64, x *structure) (batchRef, error) {
-	v, bad, errno := scan.header(position, x)
+	v, errno, bad := scan.header(position, x)
 	if errno != env.OK {
 		bad = errno
 	}

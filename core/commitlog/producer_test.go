@@ -10,8 +10,10 @@ import (
 
 // from is a batch of producer 9.
 func from(epoch kafka.ProducerEpoch, sequence kafka.Sequence, count int) batch {
-	return batch{count: count, producer: 9, epoch: epoch, sequence: sequence, timestamp: 50,
-		value: "v"}
+	return batch{
+		count: count, producer: 9, epoch: epoch, sequence: sequence, timestamp: 50,
+		value: "v",
+	}
 }
 
 func TestSequenceMustFollow(t *testing.T) {

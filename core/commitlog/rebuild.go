@@ -112,7 +112,7 @@ func (r *recovery) replayHeaders(s *foundSegment, snapshot, end kafka.Offset) er
 func (r *recovery) replayFile(scan *scanner, s *foundSegment, snapshot, end kafka.Offset) error {
 	x := structure{next: s.base, gaps: r.job.Config.AllowGaps, epoch: -1}
 	for position := int64(0); position < scan.size && x.next < end; {
-		v, bad, errno := scan.header(position, &x)
+		v, errno, bad := scan.header(position, &x)
 		if errno != env.OK {
 			bad = errno
 		}

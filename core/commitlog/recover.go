@@ -280,7 +280,8 @@ func (r *recovery) finish() {
 	for i := range r.segments {
 		s := &r.segments[i]
 		out.segments = append(out.segments, recoveredSegment{
-			s.base, s.end, s.bytes, s.firstTimestamp, s.index.max})
+			s.base, s.end, s.bytes, s.firstTimestamp, s.index.max,
+		})
 		out.End = s.end
 	}
 	out.active = r.segments[len(r.segments)-1].index

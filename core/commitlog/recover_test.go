@@ -341,8 +341,10 @@ func TestDeletedNames(t *testing.T) {
 	require.Equal(t, "orders-0.ab000000000000000000000000000000-delete", name)
 	require.True(t, IsDeletedName(name))
 	require.Len(t, deletedName(strings.Repeat("t", 250), [16]byte{}), 255)
-	for _, other := range []string{"orders-0", "orders-delete", "x.ab-delete", "",
-		".ab000000000000000000000000000000-delete"} {
+	for _, other := range []string{
+		"orders-0", "orders-delete", "x.ab-delete", "",
+		".ab000000000000000000000000000000-delete",
+	} {
 		require.False(t, IsDeletedName(other), other)
 	}
 }

@@ -59,7 +59,7 @@ func (r *recovery) scan(s *foundSegment) error {
 	s.firstTimestamp = kafka.NoTimestamp
 	position := int64(0)
 	for position < s.fileBytes {
-		v, bad, errno := scan.batch(position, &r.x)
+		v, errno, bad := scan.batch(position, &r.x)
 		if errno != env.OK {
 			file.Close()
 			return failed("read", name, errno)

@@ -77,31 +77,31 @@ func (x *structure) passed(v record.View) { x.next, x.epoch = v.NextOffset(), v.
 
 // header returns the header at position if the structure holds there. A broken structure is an
 // error in bad, a failing disk one in err.
-func (s *scanner) header(position int64, x *structure) (v record.View, bad error, err env.Errno) {
+func (s *scanner) header(position int64, x *structure) (v record.View, err env.Errno, bad error) {
 	room := s.size - position
 	if room < record.HeaderSize {
-		return nil, fmt.Errorf("%d bytes at the end", room), env.OK
+		return nil, env.OK, fmt.Errorf("%d bytes at the end", room)
 	}
 	b, err := s.bytes(position, record.HeaderSize)
 	if err != env.OK {
-		return nil, nil, err
+		return nil, err, nil
 	}
 	v = record.View(b)
-	return v, x.check(v, room), env.OK
+	return v, env.OK, x.check(v, room)
 }
 
 // batch returns the whole batch at position if its structure holds and its checksum matches.
-func (s *scanner) batch(position int64, x *structure) (v record.View, bad error, err env.Errno) {
-	v, bad, err = s.header(position, x)
+func (s *scanner) batch(position int64, x *structure) (v record.View, err env.Errno, bad error) {
+	v, err, bad = s.header(position, x)
 	if bad != nil || err != env.OK {
-		return nil, bad, err
+		return nil, err, bad
 	}
 	b, err := s.bytes(position, int(v.SizeBytes()))
 	if err != env.OK {
-		return nil, nil, err
+		return nil, err, nil
 	}
 	if problem := record.Check(b); problem != record.NoProblem {
-		return nil, fmt.Errorf("%s", problem), env.OK
+		return nil, env.OK, fmt.Errorf("%s", problem)
 	}
-	return record.View(b), nil, env.OK
+	return record.View(b), env.OK, nil
 }

@@ -28,8 +28,10 @@ func (h *harness) complete(want func(op env.FileOp) bool) {
 }
 
 func (h *harness) done(op env.FileOp, err env.Errno) {
-	ev := env.Event{Kind: env.EventFileDone, FileOp: op.Op, File: op.File, Token: op.Token,
-		N: op.N, Err: err}
+	ev := env.Event{
+		Kind: env.EventFileDone, FileOp: op.Op, File: op.File, Token: op.Token,
+		N: op.N, Err: err,
+	}
 	h.log.OnFileDone(&ev, &h.out)
 }
 

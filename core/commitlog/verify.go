@@ -63,7 +63,7 @@ func (r *recovery) firstBatch(s *foundSegment, scan *scanner) error {
 		return nil
 	}
 	x := structure{next: s.base, gaps: r.job.Config.AllowGaps, epoch: -1}
-	v, bad, errno := scan.header(0, &x)
+	v, errno, bad := scan.header(0, &x)
 	if errno != env.OK {
 		return errno
 	}
@@ -97,9 +97,10 @@ func (r *recovery) rebuildIndexes(s *foundSegment, scan *scanner) error {
 // walkHeaders visits the batches from position to the end of the file. An env.Errno is a failure
 // of the disk, any other error one of the structure.
 func walkHeaders(scan *scanner, position int64, x *structure,
-	visit func(v record.View, position int64)) error {
+	visit func(v record.View, position int64),
+) error {
 	for position < scan.size {
-		v, bad, errno := scan.header(position, x)
+		v, errno, bad := scan.header(position, x)
 		if errno != env.OK {
 			return errno
 		}
@@ -132,7 +133,7 @@ func (r *recovery) readSummary(s *foundSegment, scan *scanner) (int64, bool, err
 		if position = e.Position; position <= 0 || position >= s.fileBytes {
 			return 0, false, nil
 		}
-		v, bad, errno := scan.header(position, &structure{next: s.base, gaps: true, epoch: -1})
+		v, errno, bad := scan.header(position, &structure{next: s.base, gaps: true, epoch: -1})
 		if errno != env.OK {
 			return 0, false, errno
 		}

@@ -15,7 +15,8 @@ const windowEntries = boundarySpan / 4096
 // ends at or before it, if any, and some that follow. An index that is missing or broken costs
 // time, not correctness: it yields fewer entries.
 func indexWindow(disk env.Disk, dir env.Path, s *segmentView,
-	offset kafka.Offset) ([]IndexEntry, error) {
+	offset kafka.Offset,
+) ([]IndexEntry, error) {
 	var window []IndexEntry
 	inMemory := len(s.entries) > 0 && s.entries[0].last <= offset
 	if !inMemory && (s.sealed || s.fileEntries > 0) {
@@ -36,7 +37,8 @@ func indexWindow(disk env.Disk, dir env.Path, s *segmentView,
 }
 
 func indexFileWindow(disk env.Disk, dir env.Path, s *segmentView,
-	offset kafka.Offset) ([]IndexEntry, error) {
+	offset kafka.Offset,
+) ([]IndexEntry, error) {
 	name := child(dir, FileName(s.base, indexSuffix))
 	f, errno := disk.Open(name, env.OpenRead)
 	if errno == env.ENOENT {

@@ -111,14 +111,19 @@ func (l *Log) openIndexes(s *segment, out *env.Effects) {
 	}
 	s.live.opened = true
 	out.File = append(out.File,
-		env.FileOp{Op: env.FileOpen, File: s.live.index, Path: l.filePath(s.base, indexSuffix),
-			Token: l.start(op{kind: opOpen})},
-		env.FileOp{Op: env.FileOpen, File: s.live.timeIndex, Path: l.filePath(s.base, timeIndexSuffix),
-			Token: l.start(op{kind: opOpen})})
+		env.FileOp{
+			Op: env.FileOpen, File: s.live.index, Path: l.filePath(s.base, indexSuffix),
+			Token: l.start(op{kind: opOpen}),
+		},
+		env.FileOp{
+			Op: env.FileOpen, File: s.live.timeIndex, Path: l.filePath(s.base, timeIndexSuffix),
+			Token: l.start(op{kind: opOpen}),
+		})
 }
 
 func (l *Log) writeIndex(s *segment, file env.FileID, at int, bytes env.Span, first batchRef,
-	out *env.Effects) {
+	out *env.Effects,
+) {
 	out.File = append(out.File, env.FileOp{
 		Op: env.FileWrite, File: file, Off: int64(at), N: int64(bytes.Len()), Inline: bytes,
 		Token: l.start(op{kind: opIndex, segment: s, entry: first}),

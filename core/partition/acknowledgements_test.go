@@ -24,8 +24,10 @@ func TestAcknowledgementsComeInOrderOfOffsets(t *testing.T) {
 				queue.add(w)
 				model = append(model, w)
 			case 2: // a duplicate of something earlier
-				w := waiting{ticket: Ticket{Index: uint32(i)},
-					end: kafka.Offset(rapid.Int64Range(0, int64(end)).Draw(t, "duplicate"))}
+				w := waiting{
+					ticket: Ticket{Index: uint32(i)},
+					end:    kafka.Offset(rapid.Int64Range(0, int64(end)).Draw(t, "duplicate")),
+				}
 				queue.add(w)
 				at := len(model)
 				for at > 0 && model[at-1].end > w.end {

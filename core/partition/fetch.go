@@ -44,8 +44,10 @@ func (r *Replica) Read(w Want, out *env.Effects) Read {
 	if code := r.servesAt(w.CurrentLeaderEpoch); code != kafka.None {
 		return RefusedRead(code)
 	}
-	read := Read{HighWatermark: r.highWatermark, LastStableOffset: r.LastStableOffset(),
-		LogStartOffset: r.log.LogStartOffset()}
+	read := Read{
+		HighWatermark: r.highWatermark, LastStableOffset: r.LastStableOffset(),
+		LogStartOffset: r.log.LogStartOffset(),
+	}
 	if w.Offset < read.LogStartOffset || w.Offset > r.log.Written() {
 		return RefusedRead(kafka.OffsetOutOfRange)
 	}
@@ -72,8 +74,10 @@ func (r *Replica) Read(w Want, out *env.Effects) Read {
 
 // RefusedRead is an answer that is an error.
 func RefusedRead(code kafka.ErrorCode) Read {
-	return Read{Code: code, HighWatermark: kafka.NoOffset, LastStableOffset: kafka.NoOffset,
-		LogStartOffset: kafka.NoOffset}
+	return Read{
+		Code: code, HighWatermark: kafka.NoOffset, LastStableOffset: kafka.NoOffset,
+		LogStartOffset: kafka.NoOffset,
+	}
 }
 
 func (r *Replica) locate(w Want, read *Read, out *env.Effects) {

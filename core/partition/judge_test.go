@@ -51,15 +51,23 @@ func TestJudgeRefusesAsKafkaDoes(t *testing.T) {
 		"transaction": {built(transactional, true, wall), nil, kafka.InvalidTxnState, -1},
 		"append time": {built(stamped, true, wall), nil, kafka.InvalidTimestamp, -1},
 		"base offset": {built(moved, true, wall), nil, kafka.InvalidRecord, -1},
-		"no key": {built(record.Plain(), false, wall), func(c *Config) { c.CleanupCompact = true },
-			kafka.InvalidRecord, 0},
+		"no key": {
+			built(record.Plain(), false, wall), func(c *Config) { c.CleanupCompact = true },
+			kafka.InvalidRecord, 0,
+		},
 		"too late": {built(record.Plain(), true, wall, wall+3600_001), nil, kafka.InvalidTimestamp, 1},
-		"too early": {built(record.Plain(), true, wall, wall-11),
-			func(c *Config) { c.TimestampBeforeMaxMs = 10 }, kafka.InvalidTimestamp, 1},
-		"too large": {built(record.Plain(), true, wall), func(c *Config) { c.MaxMessageBytes = 60 },
-			kafka.MessageTooLarge, -1},
-		"larger than a segment": {built(record.Plain(), true, wall),
-			func(c *Config) { c.SegmentBytes = 60 }, kafka.RecordListTooLarge, -1},
+		"too early": {
+			built(record.Plain(), true, wall, wall-11),
+			func(c *Config) { c.TimestampBeforeMaxMs = 10 }, kafka.InvalidTimestamp, 1,
+		},
+		"too large": {
+			built(record.Plain(), true, wall), func(c *Config) { c.MaxMessageBytes = 60 },
+			kafka.MessageTooLarge, -1,
+		},
+		"larger than a segment": {
+			built(record.Plain(), true, wall),
+			func(c *Config) { c.SegmentBytes = 60 }, kafka.RecordListTooLarge, -1,
+		},
 		"garbage": {record.Inspect([]byte("no batch")), nil, kafka.CorruptMessage, -1},
 	} {
 		config := DefaultConfig()
@@ -86,8 +94,10 @@ func TestAppendTimeTopicsTakeAnyTimestamp(t *testing.T) {
 func TestTimestampLimitsDoNotOverflow(t *testing.T) {
 	config := DefaultConfig()
 	config.TimestampAfterMaxMs = math.MaxInt64
-	facts := record.Facts{SizeBytes: 70, Count: 1, Walked: true, FirstUnkeyed: -1,
-		RecordMinTimestamp: 0, RecordMaxTimestamp: math.MaxInt64}
+	facts := record.Facts{
+		SizeBytes: 70, Count: 1, Walked: true, FirstUnkeyed: -1,
+		RecordMinTimestamp: 0, RecordMaxTimestamp: math.MaxInt64,
+	}
 	require.Zero(t, config.Judge(&facts, wall).Code)
 	config.TimestampAfterMaxMs = 1000
 	require.Equal(t, kafka.InvalidTimestamp, config.Judge(&facts, wall).Code)

@@ -30,7 +30,8 @@ type lookup struct {
 // OffsetFor answers one partition of ListOffsets for a timestamp, which may be one of Kafka's
 // special ones. With pending a Lookup follows under the ticket.
 func (r *Replica) OffsetFor(timestamp int64, epoch kafka.LeaderEpoch, ticket Ticket,
-	out *env.Effects) (answer OffsetAt, pending bool) {
+	out *env.Effects,
+) (answer OffsetAt, pending bool) {
 	if code := r.servesAt(epoch); code != kafka.None {
 		return RefusedOffset(code), false
 	}

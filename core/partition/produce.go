@@ -51,8 +51,10 @@ func (r *Replica) append(now env.Now, p *Produce, l *leader, out *env.Effects) V
 	if p.Acks == AcksNone {
 		return Verdict{}
 	}
-	w := waiting{ticket: p.Ticket, base: appended.BaseOffset, end: appended.LastOffset + 1,
-		appendTimeMs: appended.LogAppendTime}
+	w := waiting{
+		ticket: p.Ticket, base: appended.BaseOffset, end: appended.LastOffset + 1,
+		appendTimeMs: appended.LogAppendTime,
+	}
 	if appended.Duplicate && invariant.CanaryDuplicateAckedEarly.On() {
 		r.acknowledge(w, kafka.None)
 		return Verdict{}

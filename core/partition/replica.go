@@ -74,11 +74,14 @@ type Replica struct {
 // New makes a replica. With exists there is a directory for it, and start and clean say what is
 // known about that; otherwise one is to be created.
 func New(id Identity, handles *commitlog.Handles, config *Config, logConfig *commitlog.Config,
-	exists bool, start Checkpointed, clean bool) *Replica {
+	exists bool, start Checkpointed, clean bool,
+) *Replica {
 	name := id.Name()
-	r := &Replica{Identity: id, directory: name.String(), handles: handles, config: config,
+	r := &Replica{
+		Identity: id, directory: name.String(), handles: handles, config: config,
 		logConfig: logConfig, start: start, clean: clean, state: Absent,
-		highWatermark: start.HighWatermark}
+		highWatermark: start.HighWatermark,
+	}
 	if exists {
 		r.state = Waiting
 	}
@@ -215,9 +218,11 @@ func (r *Replica) resign(code kafka.ErrorCode) {
 			if !ok {
 				break
 			}
-			r.outcomes = append(r.outcomes, Outcome{Ticket: w.ticket, Code: code,
+			r.outcomes = append(r.outcomes, Outcome{
+				Ticket: w.ticket, Code: code,
 				BaseOffset: kafka.NoOffset, AppendTimeMs: kafka.NoTimestamp,
-				LogStartOffset: kafka.NoOffset})
+				LogStartOffset: kafka.NoOffset,
+			})
 		}
 	}
 	r.lead = nil
@@ -306,6 +311,8 @@ func (r *Replica) advanceHighWatermark(l *leader) {
 }
 
 func (r *Replica) acknowledge(w waiting, code kafka.ErrorCode) {
-	r.outcomes = append(r.outcomes, Outcome{Ticket: w.ticket, Code: code, BaseOffset: w.base,
-		AppendTimeMs: w.appendTimeMs, LogStartOffset: r.log.LogStartOffset()})
+	r.outcomes = append(r.outcomes, Outcome{
+		Ticket: w.ticket, Code: code, BaseOffset: w.base,
+		AppendTimeMs: w.appendTimeMs, LogStartOffset: r.log.LogStartOffset(),
+	})
 }

@@ -27,8 +27,10 @@ const (
 
 // String gives the name, for logs.
 func (s State) String() string {
-	names := [...]string{"absent", "creating", "waiting", "recovering", "opening", "online",
-		"fenced", "damaged", "closing", "closed", "draining", "deleting", "gone"}
+	names := [...]string{
+		"absent", "creating", "waiting", "recovering", "opening", "online",
+		"fenced", "damaged", "closing", "closed", "draining", "deleting", "gone",
+	}
 	if int(s) < len(names) {
 		return names[s]
 	}

@@ -69,9 +69,3 @@ func drawResponse(t *rapid.T, key, version int16) kmsg.Response {
 	response.SetVersion(version)
 	return response
 }
-
-// drawVersion draws a key and version that the listener speaks.
-func drawVersion(t *rapid.T, l Listener) (key, version int16) {
-	v := rapid.SampledFrom(Versions(l)).Draw(t, "key")
-	return v.Key, rapid.Int16Range(v.Min, v.Max).Draw(t, "version")
-}

@@ -3,7 +3,9 @@ package wire
 import "encoding/binary"
 
 func appendInt16(dst []byte, v int16) []byte { return binary.BigEndian.AppendUint16(dst, uint16(v)) }
+
 func appendInt32(dst []byte, v int32) []byte { return binary.BigEndian.AppendUint32(dst, uint32(v)) }
+
 func appendInt64(dst []byte, v int64) []byte { return binary.BigEndian.AppendUint64(dst, uint64(v)) }
 
 // appendLength appends the length of bytes or of an array; -1 is null.

@@ -37,8 +37,10 @@ func (w *world) read(c *consumer, p *partition) {
 		if w.chance(8) {
 			at.seek(kafka.Offset(w.random.Int64N(int64(p.end()) + 1)))
 		}
-		at.open = &lin.Poll{Client: c.client, Partition: p.name, Assignment: at.assignment,
-			Position: at.offset, Invoke: w.step}
+		at.open = &lin.Poll{
+			Client: c.client, Partition: p.name, Assignment: at.assignment,
+			Position: at.offset, Invoke: w.step,
+		}
 		at.served = false
 	case !at.served:
 		w.fetch(at, p)
@@ -123,8 +125,10 @@ func (w *world) readAll(c *consumer, p *partition) {
 	w.shape.StaleReads = false
 	for at.offset < p.highWatermark {
 		w.tick()
-		at.open = &lin.Poll{Client: c.client, Partition: p.name, Assignment: at.assignment,
-			Position: at.offset, Invoke: w.step, Final: true}
+		at.open = &lin.Poll{
+			Client: c.client, Partition: p.name, Assignment: at.assignment,
+			Position: at.offset, Invoke: w.step, Final: true,
+		}
 		w.tick()
 		w.fetch(at, p)
 		before := len(w.history.Polls)
@@ -138,8 +142,10 @@ func (w *world) readAll(c *consumer, p *partition) {
 
 // list asks for an offset. The query is served and answered within a few steps.
 func (w *world) list(client lin.ClientID, p *partition) {
-	l := lin.ListOffsets{Client: client, Partition: p.name, Invoke: w.step,
-		Offset: kafka.NoOffset, AnswerStamp: kafka.NoTimestamp}
+	l := lin.ListOffsets{
+		Client: client, Partition: p.name, Invoke: w.step,
+		Offset: kafka.NoOffset, AnswerStamp: kafka.NoTimestamp,
+	}
 	switch w.random.IntN(4) {
 	case 0:
 		l.Timestamp, l.Offset = kafka.LatestTimestamp, p.highWatermark

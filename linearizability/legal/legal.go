@@ -29,8 +29,10 @@ type Shape struct {
 
 // Everything is the shape with everything that may happen.
 func Everything(events int) Shape {
-	return Shape{Partitions: 2, Clients: 4, Events: events, StaleReads: true, Gaps: true,
-		Retention: true, Losses: true, Copies: true, Weak: true}
+	return Shape{
+		Partitions: 2, Clients: 4, Events: events, StaleReads: true, Gaps: true,
+		Retention: true, Losses: true, Copies: true, Weak: true,
+	}
 }
 
 // world is the model: one event at a time, each with a step of its own.

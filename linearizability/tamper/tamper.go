@@ -34,64 +34,118 @@ func (k Kind) Apply(h *lin.History, random *rand.Rand) (*lin.History, bool) {
 // Kinds lists the kinds of tampering and the checks in whose scope each is.
 func Kinds() []Kind {
 	return []Kind{
-		{"lost", "an acknowledged record is gone from the log and from what it serves",
-			ids("H1 H12"), lost},
-		{"lost-tail", "the log ends before an acknowledged record",
-			ids("H1 H12"), lostTail},
-		{"unseen", "the log has a record and does not serve it",
-			ids("H12"), unseen},
-		{"excuse-withdrawn", "a loss has no excuse",
-			ids("H1"), excuseWithdrawn},
-		{"deletion-withdrawn", "the log start moved, and nobody moved it",
-			ids("H1 H12"), deletionWithdrawn},
+		{
+			"lost", "an acknowledged record is gone from the log and from what it serves",
+			ids("H1 H12"), lost,
+		},
+		{
+			"lost-tail", "the log ends before an acknowledged record",
+			ids("H1 H12"), lostTail,
+		},
+		{
+			"unseen", "the log has a record and does not serve it",
+			ids("H12"), unseen,
+		},
+		{
+			"excuse-withdrawn", "a loss has no excuse",
+			ids("H1"), excuseWithdrawn,
+		},
+		{
+			"deletion-withdrawn", "the log start moved, and nobody moved it",
+			ids("H1 H12"), deletionWithdrawn,
+		},
 
-		{"duplicated", "a record stands a second time at the end of the log",
-			ids("H3"), duplicated},
-		{"swapped", "two appends stand in the wrong order, consistently for everybody",
-			ids("H6 A4 A4-porcupine"), swapped},
-		{"swapped-in-session", "two appends of one session stand in the wrong order for everybody",
-			ids("H7"), swappedInSession},
-		{"swapped-in-log", "two records of one batch stand in the wrong order in the log",
-			ids("H1 H2 H2-ack H7"), swappedInLog},
-		{"moved", "a record stands at another offset than was acknowledged",
-			ids("H1 H2-ack"), moved},
-		{"moved-after-read", "a record that was read stands at another offset at the end",
-			ids("H1 H3"), movedAfterRead},
-		{"moved-across", "a record stands in another partition",
-			ids("H1 H5 H12"), movedAcross},
+		{
+			"duplicated", "a record stands a second time at the end of the log",
+			ids("H3"), duplicated,
+		},
+		{
+			"swapped", "two appends stand in the wrong order, consistently for everybody",
+			ids("H6 A4 A4-porcupine"), swapped,
+		},
+		{
+			"swapped-in-session", "two appends of one session stand in the wrong order for everybody",
+			ids("H7"), swappedInSession,
+		},
+		{
+			"swapped-in-log", "two records of one batch stand in the wrong order in the log",
+			ids("H1 H2 H2-ack H7"), swappedInLog,
+		},
+		{
+			"moved", "a record stands at another offset than was acknowledged",
+			ids("H1 H2-ack"), moved,
+		},
+		{
+			"moved-after-read", "a record that was read stands at another offset at the end",
+			ids("H1 H3"), movedAfterRead,
+		},
+		{
+			"moved-across", "a record stands in another partition",
+			ids("H1 H5 H12"), movedAcross,
+		},
 
-		{"garbage", "the log holds a value that nobody sent",
-			ids("H1 H2 H2-ack H5 H12"), garbage},
-		{"garbage-in-poll", "one poll shows a value that nobody sent",
-			ids("H2 H2-ack H5"), garbageInPoll},
-		{"stale-acknowledgement", "an acknowledgement names the offset of another record",
-			ids("H1 H2 H2-ack"), staleAcknowledgement},
-		{"failed-visible", "a record that was refused is in the log",
-			ids("H4"), failedVisible},
+		{
+			"garbage", "the log holds a value that nobody sent",
+			ids("H1 H2 H2-ack H5 H12"), garbage,
+		},
+		{
+			"garbage-in-poll", "one poll shows a value that nobody sent",
+			ids("H2 H2-ack H5"), garbageInPoll,
+		},
+		{
+			"stale-acknowledgement", "an acknowledgement names the offset of another record",
+			ids("H1 H2 H2-ack"), staleAcknowledgement,
+		},
+		{
+			"failed-visible", "a record that was refused is in the log",
+			ids("H4"), failedVisible,
+		},
 
-		{"read-ahead", "a poll shows more than is committed",
-			ids("H9 H10"), readAhead},
-		{"read-before-send", "a poll returned before a record that it shows was sent",
-			ids("H5 A4 A4-porcupine"), readBeforeSend},
-		{"poll-skips", "a poll leaves a record out",
-			ids("H8"), pollSkips},
-		{"poll-skips-between", "a consumer passes over a record between two polls",
-			ids("H8"), pollSkipsBetween},
-		{"poll-repeats", "a poll shows two records in the wrong order",
-			ids("H8 H10"), pollRepeats},
-		{"batch-corrupt", "a fetch delivers a corrupt batch",
-			ids("H10"), batchCorrupt},
+		{
+			"read-ahead", "a poll shows more than is committed",
+			ids("H9 H10"), readAhead,
+		},
+		{
+			"read-before-send", "a poll returned before a record that it shows was sent",
+			ids("H5 A4 A4-porcupine"), readBeforeSend,
+		},
+		{
+			"poll-skips", "a poll leaves a record out",
+			ids("H8"), pollSkips,
+		},
+		{
+			"poll-skips-between", "a consumer passes over a record between two polls",
+			ids("H8"), pollSkipsBetween,
+		},
+		{
+			"poll-repeats", "a poll shows two records in the wrong order",
+			ids("H8 H10"), pollRepeats,
+		},
+		{
+			"batch-corrupt", "a fetch delivers a corrupt batch",
+			ids("H10"), batchCorrupt,
+		},
 
-		{"latest-too-low", "latest is below an acknowledged offset",
-			ids("H11 A4"), latestTooLow},
-		{"latest-too-high", "latest is above the true end",
-			ids("H11"), latestTooHigh},
-		{"earliest-too-high", "earliest is above the true log start",
-			ids("H11"), earliestTooHigh},
-		{"time-too-late", "a query by time passes over the first record",
-			ids("H11"), timeTooLate},
-		{"time-none", "a query by time finds nothing, though there is a record",
-			ids("H11"), timeNone},
+		{
+			"latest-too-low", "latest is below an acknowledged offset",
+			ids("H11 A4"), latestTooLow,
+		},
+		{
+			"latest-too-high", "latest is above the true end",
+			ids("H11"), latestTooHigh,
+		},
+		{
+			"earliest-too-high", "earliest is above the true log start",
+			ids("H11"), earliestTooHigh,
+		},
+		{
+			"time-too-late", "a query by time passes over the first record",
+			ids("H11"), timeTooLate,
+		},
+		{
+			"time-none", "a query by time finds nothing, though there is a record",
+			ids("H11"), timeNone,
+		},
 	}
 }
 
