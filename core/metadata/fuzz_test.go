@@ -1,0 +1,78 @@
+package metadata
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// FuzzDecodeEntry: whatever is read is written as the same bytes, so there is one form of an entry,
+// and no entry makes Apply panic or touch the image it is applied to.
+func FuzzDecodeEntry(f *testing.F) {
+	f.Add([]byte{})
+	f.Add(AppendEntry(nil))
+	f.Add(AppendEntry(nil, &ClusterRecord{"c", Features{1}}, &LeaderEpochsRecord{1}))
+	id := idNumber(1)
+	f.Add(AppendEntry(nil, &TopicRecord{id, "t", []ConfigEntry{{"retention.ms", "1"}}},
+		&PartitionRecord{id, 0, Partition{Leader: 1, Directories: []DirectoryID{{9}}}},
+		&ConfigRecord{Resource: Resource{ResourceTopic, "t"}, Name: "a", Value: "b"}))
+	f.Add(AppendEntry(nil, &BrokerRecord{Broker{ID: 9, Epoch: -1}},
+		&BrokerFenceRecord{1, 1, true}, &ProducerIDsRecord{Next: 1000}, &TopicRemovalRecord{id}))
+	f.Fuzz(func(t *testing.T, entry []byte) {
+		records, err := DecodeEntry(entry)
+		if err != nil {
+			require.Nil(t, records)
+			return
+		}
+		if len(entry) > 0 {
+			require.Equal(t, entry, AppendEntry(nil, records...))
+		}
+		image := clusterOf(t, 2)
+		before := image.AppendSnapshot(nil)
+		next, err := image.Apply(2, records...)
+		require.Equal(t, before, image.AppendSnapshot(nil))
+		if err != nil {
+			require.Nil(t, next)
+			return
+		}
+		requireRestorable(t, next)
+	})
+}
+
+// FuzzDecodeSnapshot gives the right checksum to any body.
+func FuzzDecodeSnapshot(f *testing.F) {
+	for _, n := range []int{0, 1, 3} {
+		snapshot := clusterOf(f, n).AppendSnapshot(nil)
+		f.Add(snapshot[:len(snapshot)-4])
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		_, _ = DecodeSnapshot(body)
+		image, err := DecodeSnapshot(seal(body))
+		if err != nil {
+			require.Nil(t, image)
+			return
+		}
+		requireRestorable(t, image)
+	})
+}
+
+// requireRestorable fails unless a snapshot of the image says all that the image knows.
+func requireRestorable(t require.TestingT, image *Image) {
+	snapshot := image.AppendSnapshot(nil)
+	again, err := DecodeSnapshot(snapshot)
+	require.NoError(t, err)
+	require.Equal(t, snapshot, again.AppendSnapshot(nil))
+	require.Equal(t, image.clusterID, again.clusterID)
+	require.Equal(t, image.features, again.features)
+	require.Equal(t, image.Index(), again.Index())
+	require.Equal(t, image.NextProducerID(), again.NextProducerID())
+	require.Equal(t, image.PartitionCount(), again.PartitionCount())
+	require.Equal(t, image.TopicCount(), again.TopicCount())
+	for topic := range image.Topics() {
+		require.Same(t, topic, image.TopicByID(topic.ID))
+		require.Equal(t, topic, again.Topic(topic.Name))
+	}
+	for broker := range image.Brokers() {
+		require.Equal(t, broker, again.Broker(broker.ID))
+	}
+}
