@@ -71,6 +71,6 @@ never reached (campaigns).`,
 		SilenceUsage:  true,
 		Args:          cobra.NoArgs,
 	}
-	root.AddCommand(serveCommand(), dumpCommand())
+	root.AddCommand(serveCommand(), simCommand(), dumpCommand())
 	return root
 }

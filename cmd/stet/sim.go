@@ -1,0 +1,338 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stet/core/env"
+	"stet/core/invariant"
+	"stet/node/recording"
+	"stet/node/system"
+	"stet/scenarios"
+)
+
+func simCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "sim",
+		Short: "Run the simulator: one seed, many seeds, or a replay",
+		Args:  cobra.NoArgs,
+	}
+	c.AddCommand(simListCommand(), simRunCommand(), simReplayCommand(), simCampaignCommand(),
+		simWorkerCommand())
+	return c
+}
+
+func simListCommand() *cobra.Command {
+	var canaries, marks bool
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List the scenarios, canaries or coverage marks",
+		Args:  cobra.NoArgs,
+		Run: func(*cobra.Command, []string) {
+			switch {
+			case canaries:
+				for _, info := range invariant.Canaries() {
+					fmt.Println(info.ID, info.Name, info.Source)
+				}
+			case marks:
+				for _, m := range invariant.Marks() {
+					fmt.Println(m.Name)
+				}
+			default:
+				for _, s := range scenarios.All() {
+					fmt.Println(s.Name, s.Description)
+				}
+			}
+		},
+	}
+	c.Flags().BoolVar(&canaries, "canaries", false, "list historical bugs that can be put back")
+	c.Flags().BoolVar(&marks, "marks", false, "list coverage marks")
+	return c
+}
+
+// runFlags choose one run.
+type runFlags struct {
+	Scenario string
+	Seed     string
+	Trace    string
+	Canary   string
+	Twice    bool
+}
+
+func simRunCommand() *cobra.Command {
+	var f runFlags
+	c := &cobra.Command{
+		Use:   "run",
+		Short: "Run one seed of a scenario and judge it",
+		Long: `Run one seed of a scenario. Evidence goes before the last line, which reads
+
+    ok|FAIL <check> scenario= seed= events= ops= acked= faults= excused= sim=<s>s wall=<s>s hash=
+
+With --twice, two processes run the seed and must agree.`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return simRun(&f) },
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.Scenario, "scenario", "", "name of the scenario (see sim list)")
+	flags.StringVar(&f.Seed, "seed", "0", "64-bit seed, decimal or 0x")
+	flags.StringVar(&f.Trace, "trace", "", "write every event to this file, as JSON lines")
+	flags.StringVar(&f.Canary, "canary", "", "historical bugs to put back, by id or name, with commas")
+	flags.BoolVar(&f.Twice, "twice", false, "run two processes and compare")
+	c.MarkFlagRequired("scenario")
+	return c
+}
+
+func simRun(f *runFlags) error {
+	scenario, seed, err := chosen(f.Scenario, f.Seed)
+	if err != nil {
+		return err
+	}
+	if err := setCanaries(f.Canary); err != nil {
+		return err
+	}
+	if f.Twice {
+		return simTwice(f, scenario, seed)
+	}
+	var trace io.Writer
+	if f.Trace != "" {
+		file, err := os.Create(f.Trace)
+		if err != nil {
+			return fmt.Errorf("trace: %w", err)
+		}
+		defer file.Close()
+		w := bufio.NewWriterSize(file, 1<<20)
+		defer w.Flush()
+		trace = w
+	}
+	return report(scenarios.Run(scenario, seed, scenarios.Options{Trace: trace}))
+}
+
+// report prints a result and turns it into the exit code.
+func report(r *scenarios.Result) error {
+	for _, line := range r.Evidence {
+		fmt.Println(line)
+	}
+	fmt.Println(r.Line())
+	if code := r.Check.ExitCode(); code != 0 {
+		return &exitError{code: code}
+	}
+	return nil
+}
+
+// simTwice runs the seed in two processes, each with a trace, and compares.
+func simTwice(f *runFlags, scenario *scenarios.Scenario, seed uint64) error {
+	dir, err := os.MkdirTemp("", "stet-twice-")
+	if err != nil {
+		return fmt.Errorf("twice: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	traces := [2]string{dir + "/first", dir + "/second"}
+	for _, trace := range traces {
+		args := []string{"sim", "run", "--scenario", scenario.Name, "--seed", f.Seed, "--trace", trace}
+		if f.Canary != "" {
+			args = append(args, "--canary", f.Canary)
+		}
+		cmd := exec.Command(os.Args[0], args...)
+		cmd.Stderr = os.Stderr
+		cmd.Run() // its outcome stands in the trace; the run below reports it
+	}
+	divergent, err := scenarios.CompareTraces(traces[0], traces[1])
+	if err != nil {
+		return fmt.Errorf("twice: %w", err)
+	}
+	r := scenarios.Run(scenario, seed, scenarios.Options{})
+	if divergent != "" {
+		r.Check = scenarios.Nondeterminism
+		r.Evidence = append(r.Evidence, divergent)
+	}
+	return report(r)
+}
+
+// chosen finds a scenario and parses a seed.
+func chosen(name, seed string) (*scenarios.Scenario, uint64, error) {
+	s, near := scenarios.Find(name)
+	if s == nil {
+		return nil, 0, fmt.Errorf("scenario: %q: no such scenario: try %s", name, strings.Join(near, ", "))
+	}
+	n, err := strconv.ParseUint(seed, 0, 64)
+	if err != nil {
+		return nil, 0, fmt.Errorf("seed: %q: give 64 bits, decimal or 0x", seed)
+	}
+	return s, n, nil
+}
+
+func setCanaries(list string) error {
+	if list == "" {
+		return nil
+	}
+	if !invariant.CanaryBuild {
+		return fmt.Errorf("canary: %s: this build can not put bugs back: build with -tags canary", list)
+	}
+	for name := range strings.SplitSeq(list, ",") {
+		if !invariant.SetCanary(name) {
+			return fmt.Errorf("canary: %q: no such canary: see sim list --canaries", name)
+		}
+	}
+	return nil
+}
+
+func simReplayCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "replay FILE",
+		Short: "Run a trace or a recording again and compare event by event",
+		Args:  cobra.ExactArgs(1),
+		RunE:  func(_ *cobra.Command, args []string) error { return simReplay(args[0]) },
+	}
+}
+
+func simReplay(path string) error {
+	kind, err := scenarios.FileKind(path)
+	if err != nil {
+		return fmt.Errorf("replay: %s: %w", path, err)
+	}
+	if kind == "trace" {
+		r, err := scenarios.ReplayTrace(path)
+		if err != nil {
+			return fmt.Errorf("replay: %s: %w", path, err)
+		}
+		return report(r)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("replay: %w", err)
+	}
+	defer file.Close()
+	res, err := recording.Replay(file, func(seed [32]byte) func(env.Use) *rand.Rand {
+		return system.Streams(seed)
+	})
+	if err != nil {
+		return fmt.Errorf("replay: %s: %w", path, err)
+	}
+	if res.Divergent != "" {
+		fmt.Println(res.Divergent)
+		fmt.Printf("FAIL nondeterminism record=%s turns=%d events=%d\n", path, res.Turns, res.Events)
+		return &exitError{code: exitNondeterminism}
+	}
+	fmt.Printf("ok record=%s turns=%d events=%d\n", path, res.Turns, res.Events)
+	return nil
+}
+
+// campaignFlags choose many runs.
+type campaignFlags struct {
+	Scenario string
+	Seeds    string
+	Jobs     int
+	Canary   string
+}
+
+func simCampaignCommand() *cobra.Command {
+	var f campaignFlags
+	c := &cobra.Command{
+		Use:   "campaign",
+		Short: "Run many seeds, a process a core",
+		Long: `Run seeds A..B (inclusive) of a scenario, or of all. Prints the line of each failed run with its
+evidence, then the counters, then one line for the campaign. Exits with the worst outcome of all
+runs: 10, 12, 11, 13; a campaign over all scenarios exits 14 if a coverage mark was never reached.`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return simCampaign(&f) },
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.Scenario, "scenario", "all", "name of a scenario, or all")
+	flags.StringVar(&f.Seeds, "seeds", "1..100", "first and last seed, A..B")
+	flags.IntVar(&f.Jobs, "jobs", runtime.NumCPU(), "worker processes")
+	flags.StringVar(&f.Canary, "canary", "", "historical bugs to put back, by id or name, with commas")
+	return c
+}
+
+func simCampaign(f *campaignFlags) error {
+	c := scenarios.Campaign{Jobs: f.Jobs, Worker: []string{os.Args[0], "sim", "worker"}}
+	if err := setCanaries(f.Canary); err != nil {
+		return err
+	}
+	if f.Canary != "" {
+		c.Worker = append(c.Worker, "--canary", f.Canary)
+	}
+	if f.Scenario == "all" {
+		for _, s := range scenarios.All() {
+			c.Scenarios = append(c.Scenarios, s.Name)
+		}
+	} else {
+		s, _, err := chosen(f.Scenario, "0")
+		if err != nil {
+			return err
+		}
+		c.Scenarios = []string{s.Name}
+	}
+	var err error
+	if c.From, c.To, err = seedRange(f.Seeds); err != nil {
+		return err
+	}
+	c.Failed = func(r *scenarios.Result) {
+		for _, line := range r.Evidence {
+			fmt.Println(line)
+		}
+		fmt.Println(r.Line())
+	}
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer cancel()
+	s, err := c.Run(ctx)
+	if err != nil {
+		return err
+	}
+	for _, line := range s.CounterLines() {
+		fmt.Println(line)
+	}
+	for _, mark := range s.MissedMarks() {
+		fmt.Println("mark never reached:", mark)
+	}
+	fmt.Println(s.Line())
+	if code := s.ExitCode(f.Scenario == "all" && f.Canary == ""); code != 0 {
+		return &exitError{code: code}
+	}
+	return nil
+}
+
+func seedRange(text string) (from, to uint64, err error) {
+	a, b, ok := strings.Cut(text, "..")
+	if ok {
+		if from, err = strconv.ParseUint(a, 0, 64); err == nil {
+			to, err = strconv.ParseUint(b, 0, 64)
+		}
+	}
+	if !ok || err != nil || from > to {
+		return 0, 0, fmt.Errorf("seeds: %q: give A..B with A <= B", text)
+	}
+	return from, to, nil
+}
+
+// simWorkerCommand serves a campaign's jobs on stdin and stdout.
+func simWorkerCommand() *cobra.Command {
+	var canary string
+	c := &cobra.Command{
+		Use:    "worker",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if err := setCanaries(canary); err != nil {
+				return err
+			}
+			return scenarios.Work(os.Stdin, os.Stdout, func(j scenarios.Job) *scenarios.Result {
+				s, _ := scenarios.Find(j.Scenario)
+				return scenarios.Run(s, j.Seed, scenarios.Options{})
+			})
+		},
+	}
+	c.Flags().StringVar(&canary, "canary", "", "historical bugs to put back")
+	return c
+}

@@ -1,0 +1,64 @@
+package scenarios
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Scenario is a workload, faults and checks, as data that a seed decides.
+type Scenario struct {
+	Name        string
+	Description string
+	// adapt turns the plan that every scenario draws into this one's.
+	adapt func(d draw, p *plan)
+	// mayExcuse says that the faults may take acknowledged records.
+	mayExcuse bool
+}
+
+// All lists the scenarios in the order of their names.
+func All() []*Scenario {
+	return []*Scenario{diskFaults(), idempotentRetries(), singleNodeKill(), singleNodePowerLoss()}
+}
+
+// Find returns the scenario of a name, or nil and the names that are near to it.
+func Find(name string) (*Scenario, []string) {
+	var names []string
+	for _, s := range All() {
+		if s.Name == name {
+			return s, nil
+		}
+		names = append(names, s.Name)
+	}
+	slices.SortStableFunc(names, func(a, b string) int {
+		return cmp.Compare(distance(name, a), distance(name, b))
+	})
+	near := slices.DeleteFunc(slices.Clone(names), func(n string) bool {
+		return distance(name, n) > len(n)/2 && !strings.Contains(n, name)
+	})
+	if len(near) == 0 || name == "" {
+		return nil, names
+	}
+	return nil, near
+}
+
+// distance counts the letters that have to be changed to get from a to b.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

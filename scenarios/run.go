@@ -1,0 +1,285 @@
+package scenarios
+
+import (
+	"fmt"
+	"io"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"stet/core/invariant"
+	"stet/linearizability"
+	"stet/node"
+	"stet/sim"
+)
+
+// Options are what a run may be asked for besides its outcome.
+type Options struct {
+	// Trace, if set, is written every event, as JSON lines.
+	Trace io.Writer
+}
+
+// Floors that a run has to reach; one that does not has tested too little.
+const (
+	minOperations = 200
+	minEvents     = 5000
+)
+
+// Bounds of a run, in virtual time and in events.
+const (
+	faultTime = 60 * sim.Second  // with faults
+	healTime  = 300 * sim.Second // for every send to be answered afterwards
+	probeTime = 60 * sim.Second  // for one acknowledgement of each partition
+	readTime  = 120 * sim.Second // for the final read
+	stopTime  = 30 * sim.Second
+	maxEvents = 5_000_000
+)
+
+// Run runs one seed of a scenario and judges it. A process runs one at a time.
+func Run(s *Scenario, seed uint64, o Options) (result *Result) {
+	start := time.Now()
+	invariant.ResetMarks()
+	r := newRun(s, seed, o)
+	defer func() {
+		if p := recover(); p != nil {
+			r.findings.fails(Panic, "%v\n%s", p, debug.Stack())
+		}
+		r.close()
+		result = r.result()
+		result.Wall = time.Since(start)
+	}()
+	r.play()
+	return nil
+}
+
+// run is one run under way.
+type run struct {
+	scenario  *Scenario
+	seed      uint64
+	plan      *plan
+	world     *sim.World
+	machine   *sim.Machine
+	recorder  *recorder
+	monitor   *monitor
+	saboteur  *saboteur
+	findings  *findings
+	workload  *workload
+	verdict   linearizability.Verdict
+	hash      string
+	simulated sim.Time
+}
+
+func newRun(s *Scenario, seed uint64, o Options) *run {
+	w := sim.NewWorld(seed)
+	if o.Trace != nil {
+		w.Trace.WriteTo(o.Trace, sim.Header{Stet: stetVersion, Commit: commit(), Scenario: s.Name,
+			Seed: fmt.Sprintf("%#x", seed)}, true)
+	}
+	d := draw{w.Entropy.Stream("plan", 0)}
+	p := newPlan(d)
+	s.adapt(d, p)
+	f := &findings{counters: counters{}}
+	r := &run{scenario: s, seed: seed, plan: p, world: w, findings: f}
+	r.machine = w.AddMachine(p.node)
+	ghost := newGhost(w.Scheduler)
+	r.recorder = &recorder{scheduler: w.Scheduler, ghost: ghost, counters: f.counters}
+	r.recorder.history.Scenario, r.recorder.history.Seed = s.Name, seed
+	for i := range p.partitions {
+		r.recorder.history.Partitions = append(r.recorder.history.Partitions,
+			linearizability.PartitionInfo{Partition: partitionOf(partitionID(i)), Replicas: 1})
+	}
+	r.monitor = newMonitor(w, r.machine, p, r.recorder, f)
+	r.saboteur = &saboteur{world: w, machine: r.machine, monitor: r.monitor, plan: &p.faults,
+		stream: w.Entropy.Stream("faults", 0)}
+	r.workload = newWorkload(r)
+	r.connect()
+	return r
+}
+
+// connect hangs the checks and the faults on the hooks of the world.
+func (r *run) connect() {
+	r.machine.Tap = r.monitor
+	r.world.BeforeCrash = func(_ *sim.Machine, c sim.Cause) { r.monitor.beforeCrash(c) }
+	checks := r.world.Entropy.Stream("checks", 0)
+	r.world.AfterCrash = func(*sim.Machine, sim.Cause) {
+		p := partitionID(int32(checks.Index(int(r.plan.partitions))))
+		if kill := int(1 + checks.Skewed(40)); checks.Chance(1, 2) {
+			r.monitor.checkRecoverTwice(p, kill)
+		}
+		r.saboteur.crashed()
+	}
+	r.world.OnStatus = func(m *sim.Machine, s node.Status) {
+		if s.Fatal == nil {
+			return
+		}
+		r.findings.counters["node.fatal"]++
+		if r.saboteur.healed {
+			r.findings.fails("L9", "the node gives up without a fault: %v", s.Fatal)
+		}
+		r.saboteur.crashed()
+	}
+	r.world.Network.OnViolation = func(v sim.RangeViolation) {
+		r.findings.fails("H10", "%s", v.Error())
+	}
+	r.recorder.onAttempt = func() { r.saboteur.attempted(r.recorder.attempts) }
+	r.recorder.onAnswer = func(s *linearizability.Send, base offset) {
+		r.monitor.checkAcknowledged(s.Partition.Index, s.Acks, base, len(s.Records))
+	}
+}
+
+// play runs the phases: setup, safety under faults, heal, liveness, the final read, judgement.
+func (r *run) play() {
+	r.saboteur.start()
+	if !r.until("L1", "the topic is created", healTime, r.workload.create()) {
+		return
+	}
+	r.workload.begin()
+	r.saboteur.begin()
+	r.world.Run(faultTime, func() bool { return r.workload.sent() || r.exhausted() })
+	r.saboteur.heal()
+	r.recorder.onAttempt = nil
+	if !r.until("L8", "every send is answered", healTime, r.workload.sent) {
+		r.findings.evidence = append(r.findings.evidence, r.stuck()...)
+		return
+	}
+	if !r.until("L1", "every partition acknowledges", probeTime, r.workload.probe()) {
+		r.findings.evidence = append(r.findings.evidence, r.stuck()...)
+		return
+	}
+	r.workload.stop()
+	r.world.Run(sim.Second, nil)
+	if !r.until("L1", "the final read reaches the end", readTime, r.workload.finalRead()) {
+		return
+	}
+	r.world.Run(sim.Second, nil)
+	r.inspect()
+	if r.plan.cleanStop {
+		r.stopCleanly()
+	}
+	r.judge()
+}
+
+// until runs the world until done, at most for d, and says whether it came to that.
+func (r *run) until(c Check, what string, d sim.Time, done func() bool) bool {
+	r.findings.checked(c)
+	if !done() {
+		r.world.Run(d, func() bool { return done() || r.exhausted() })
+	}
+	if done() {
+		return true
+	}
+	r.findings.fails(c, "%s: not within %v after the faults ended (events %d)", what, d,
+		r.world.Scheduler.EventCount())
+	return false
+}
+
+func (r *run) exhausted() bool { return r.world.Scheduler.EventCount() > maxEvents }
+
+// stuck describes where the node stands when something does not end.
+func (r *run) stuck() []string {
+	lines := []string{fmt.Sprintf("running %v, ready %v, lives %d, open sends %d, fatal %v",
+		r.machine.Running(), r.machine.Ready(), r.machine.Lives(), r.recorder.open(), r.machine.Fatal())}
+	for i, replica := range replicas(r.machine.Node(), r.plan.partitions) {
+		if replica != nil {
+			lines = append(lines, fmt.Sprintf("%s: %s %v", topicPartition(partitionID(int32(i))),
+				replica.State(), replica.Err()))
+		}
+	}
+	return lines
+}
+
+// inspect checks the state of the quiet node and takes the dumps.
+func (r *run) inspect() {
+	m := r.monitor
+	for i, replica := range replicas(r.machine.Node(), r.plan.partitions) {
+		p := partitionID(int32(i))
+		if replica == nil || replica.Log() == nil {
+			r.findings.fails("L1", "%s has no open log at the end", topicPartition(p))
+			continue
+		}
+		log := readLog(r.machine.Disk, p, cached)
+		r.findings.checked("S3")
+		if log.problem != "" || log.end != replica.Log().Written() {
+			r.findings.fails("S3", "%s: the log ends at %d, its files are sound to %d: %s",
+				topicPartition(p), replica.Log().Written(), log.end, log.problem)
+		}
+		checkSequences(r.findings, p, log)
+		checkIndexes(r.findings, r.machine.Disk, p, log)
+		m.checkDerived(p, replica.Log())
+		r.recorder.history.Dumps = append(r.recorder.history.Dumps,
+			dump(r.recorder.step(), p, log, replica.HighWatermark()))
+	}
+}
+
+// stopCleanly is the half of S5 that concerns an end: the marker says that all is durable.
+func (r *run) stopCleanly() {
+	r.machine.Stop()
+	if !r.until("L9", "a clean stop ends", stopTime, func() bool { return !r.machine.Running() }) {
+		return
+	}
+	r.monitor.checkStopped()
+}
+
+// judge judges the history.
+func (r *run) judge() {
+	r.verdict = linearizability.Judge(r.recorder.finish(), linearizability.Options{})
+	for _, v := range r.verdict.Violations() {
+		r.findings.fails(Check(v.Check), "%s", strings.TrimPrefix(v.String(), string(v.Check)+" "))
+	}
+	for _, c := range r.verdict.Counters() {
+		r.findings.counters["history."+c.Name] += c.Count
+	}
+	for _, report := range r.verdict.Reports {
+		r.findings.counters["checked."+string(report.Check)] += report.Checked
+	}
+	r.judgeTroubles()
+}
+
+func (r *run) close() {
+	defer func() {
+		if p := recover(); p != nil {
+			r.findings.fails(Panic, "at the end: %v\n%s", p, debug.Stack())
+		}
+	}()
+	r.simulated = r.world.Scheduler.Now()
+	sum, err := r.world.Finish()
+	r.hash = sum.String()
+	if err != nil {
+		r.findings.evidence = append(r.findings.evidence, "trace: "+err.Error())
+	}
+	r.world.Close()
+}
+
+func (r *run) result() *Result {
+	c := r.findings.counters
+	disk := r.machine.Disk.Counts()
+	c["faults.torn_tails"] = int64(disk.TornInFlight + disk.PagesTorn)
+	c["faults.pages_dropped"] = int64(disk.PagesDropped)
+	out := &Result{
+		Scenario: r.scenario.Name, Seed: r.seed, Events: int64(r.world.Scheduler.EventCount()),
+		Operations: c["client.sends"] + c["client.polls"] + c["client.lists"],
+		Acked:      r.verdict.Acknowledged, Excused: r.verdict.ExcusedCount,
+		Faults: int64(len(r.world.Faults.Faults())), Simulated: r.simulated.Duration(),
+		Hash: r.hash, Counters: c, Marks: map[string]uint64{},
+	}
+	for _, mark := range invariant.Marks() {
+		if mark.Hits > 0 {
+			out.Marks[mark.Name] = mark.Hits
+		}
+	}
+	if len(r.findings.failed) == 0 {
+		r.floors(out)
+	}
+	out.Check, out.Evidence = r.findings.worst(), r.findings.evidence
+	return out
+}
+
+// floors fails a run that has tested too little, and counts what it had.
+func (r *run) floors(out *Result) {
+	switch {
+	case out.Acked == 0:
+		r.findings.fails(Nothing, "no record was acknowledged with acks=all")
+	case out.Operations < minOperations || out.Events < minEvents:
+		r.findings.fails(Nothing, "%d operations and %d events are too few", out.Operations, out.Events)
+	}
+}

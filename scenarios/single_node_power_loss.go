@@ -1,0 +1,26 @@
+package scenarios
+
+import "stet/sim"
+
+// singleNodePowerLoss cuts the power of the only node's machine.
+//
+// It draws one to four crashes, three quarters of them power losses and the others kills, at the
+// moments of single-node-kill. What the disk keeps of unsynced pages, sizes and names is drawn page
+// by page and sector by sector. Half of the seeds are in flush mode, where acknowledged means
+// synced and nothing is excused; in the others a loss excuses what lay above the last completed
+// sync.
+func singleNodePowerLoss() *Scenario {
+	return &Scenario{
+		Name:        "single-node-power-loss",
+		Description: "power loss of one node; excused is only what no sync had covered",
+		mayExcuse:   true,
+		adapt: func(d draw, p *plan) {
+			cause := func() sim.Cause { return pick(d, sim.PowerLost, sim.PowerLost, sim.PowerLost, sim.Killed) }
+			p.faults.crashes(d, int(d.Between(1, 4)), p.sends(), cause)
+			p.faults.others(d, d.Index(3), p.sends())
+			if d.Chance(1, 4) {
+				p.faults.network(d)
+			}
+		},
+	}
+}
