@@ -6,9 +6,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzDecodeEntry: whatever is read is written as the same bytes, so there is one form of an entry,
+// FuzzApplyEntry: whatever is read is written as the same bytes, so there is one form of an entry,
 // and no entry makes Apply panic or touch the image it is applied to.
-func FuzzDecodeEntry(f *testing.F) {
+func FuzzApplyEntry(f *testing.F) {
 	f.Add([]byte{})
 	f.Add(AppendEntry(nil))
 	f.Add(AppendEntry(nil, &ClusterRecord{"c", Features{1}}, &LeaderEpochsRecord{1}))
@@ -39,8 +39,8 @@ func FuzzDecodeEntry(f *testing.F) {
 	})
 }
 
-// FuzzDecodeSnapshot gives the right checksum to any body.
-func FuzzDecodeSnapshot(f *testing.F) {
+// FuzzLoadSnapshot gives the right checksum to any body.
+func FuzzLoadSnapshot(f *testing.F) {
 	for _, n := range []int{0, 1, 3} {
 		snapshot := clusterOf(f, n).AppendSnapshot(nil)
 		f.Add(snapshot[:len(snapshot)-4])
