@@ -108,21 +108,38 @@ func (e *editor) fence(r *BrokerFenceRecord) error {
 // restarts seldom and the look costs about ten nanoseconds each.
 func (e *editor) bumpLeaderEpochs(broker kafka.BrokerID) {
 	e.closeTopic()
-	before := e.image.byName
-	for t := range before.all() {
-		for i := range t.partitions.count {
-			p := t.partitions.get(i)
-			if p.Leader != broker {
-				continue
-			}
-			bumped := *p
-			bumped.LeaderEpoch++
-			bumped.Epoch++
-			e.openTopic(t.ID)
-			e.topic.partitions = e.topic.partitions.set(i, &bumped)
+	bumped := map[*Topic]*Topic{}
+	e.image.byName = e.image.byName.replaced(func(t *Topic) *Topic {
+		after := t.bump(broker)
+		if after != t {
+			bumped[t] = after
 		}
+		return after
+	})
+	e.image.byID = e.image.byID.replaced(func(t *Topic) *Topic {
+		if after := bumped[t]; after != nil {
+			return after
+		}
+		return t
+	})
+}
+
+// bump returns the topic with new epochs where the broker leads, or itself if it leads nowhere.
+func (t *Topic) bump(broker kafka.BrokerID) *Topic {
+	after := *t
+	after.partitions = t.partitions.replaced(func(p *Partition) *Partition {
+		if p.Leader != broker {
+			return p
+		}
+		bumped := *p
+		bumped.LeaderEpoch++
+		bumped.Epoch++
+		return &bumped
+	})
+	if after.partitions.same(t.partitions) {
+		return t
 	}
-	e.closeTopic()
+	return &after
 }
 
 func (e *editor) createTopic(r *TopicRecord) error {

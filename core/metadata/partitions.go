@@ -35,6 +35,47 @@ func (p partitions) set(i int, v *Partition) partitions {
 	return partitions{chunks, max(p.count, i+1)}
 }
 
+// append adds a partition in place. Only a list that is not shared yet may be appended to.
+func (p *partitions) append(v *Partition) {
+	if p.count%chunkSize == 0 {
+		p.chunks = append(p.chunks, nil)
+	}
+	last := &p.chunks[len(p.chunks)-1]
+	*last = append(*last, v)
+	p.count++
+}
+
+// replaced returns the list with every partition p replaced by change(p), which is p itself where
+// nothing changes.
+func (p partitions) replaced(change func(*Partition) *Partition) partitions {
+	out := p
+	for c, chunk := range p.chunks {
+		var fresh []*Partition
+		for i, before := range chunk {
+			after := change(before)
+			if after != before && fresh == nil {
+				fresh = slices.Clone(chunk)
+			}
+			if fresh != nil {
+				fresh[i] = after
+			}
+		}
+		if fresh == nil {
+			continue
+		}
+		if out.same(p) {
+			out.chunks = slices.Clone(p.chunks)
+		}
+		out.chunks[c] = fresh
+	}
+	return out
+}
+
+// same says whether both are one list, not only equal ones.
+func (p partitions) same(o partitions) bool {
+	return p.count == o.count && (p.count == 0 || &p.chunks[0] == &o.chunks[0])
+}
+
 // diff calls changed for every index whose partition is not the same pointer in both lists.
 func (p partitions) diff(after partitions, changed func(i int, before, after *Partition)) {
 	for i := 0; i < max(p.count, after.count); {

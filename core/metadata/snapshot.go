@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"slices"
 
 	"stet/core/kafka"
 )
@@ -73,17 +74,63 @@ func decodeSnapshotBody(records []byte) (*Image, error) {
 	if err != nil || !ok {
 		return nil, fmt.Errorf("metadata snapshot without a position")
 	}
-	e := editor{index: position.Index}
+	l := loader{editor: editor{index: position.Index}}
 	for n := 1; len(in.rest) > 0; n++ {
 		r, err := decodeRecord(in.bytes())
 		if err == nil {
-			err = e.apply(r)
+			err = l.load(r)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("metadata snapshot of index %d, record %d: %w", e.index, n, err)
+			return nil, fmt.Errorf("metadata snapshot of index %d, record %d: %w", l.index, n, err)
 		}
 	}
-	e.closeTopic()
-	e.image.index = e.index
-	return &e.image, nil
+	if err := l.finish(); err != nil {
+		return nil, fmt.Errorf("metadata snapshot of index %d: %w", l.index, err)
+	}
+	return &l.image, nil
+}
+
+// loader builds the image of a snapshot. Topics come in the order of their names and with all their
+// partitions behind them, so the trees are made in one go at the end.
+type loader struct {
+	editor
+	topics []*Topic
+}
+
+func (l *loader) load(r Record) error {
+	switch r := r.(type) {
+	case *TopicRecord:
+		if n := len(l.topics); n > 0 && l.topics[n-1].Name >= r.Name {
+			return fmt.Errorf("topic %q is out of order", r.Name)
+		}
+		l.topics = append(l.topics, &Topic{Name: r.Name, ID: r.ID, configs: r.Configs})
+		return nil
+	case *PartitionRecord:
+		n := len(l.topics)
+		if n == 0 || l.topics[n-1].ID != r.TopicID || int(r.ID) != l.topics[n-1].partitions.count {
+			return fmt.Errorf("partition %d of topic %s is out of order", r.ID, r.TopicID)
+		}
+		l.topics[n-1].partitions.append(compactPartition(&r.Partition))
+		l.image.partitionCount++
+		return nil
+	}
+	return l.apply(r)
+}
+
+func (l *loader) finish() error {
+	names := make([]topicName, len(l.topics))
+	for i, t := range l.topics {
+		names[i] = topicName(t.Name)
+	}
+	l.image.byName = fromSorted(names, l.topics)
+	slices.SortFunc(l.topics, func(a, b *Topic) int { return topicID(a.ID).compare(topicID(b.ID)) })
+	ids := make([]topicID, len(l.topics))
+	for i, t := range l.topics {
+		if ids[i] = topicID(t.ID); i > 0 && ids[i] == ids[i-1] {
+			return fmt.Errorf("two topics with id %s", t.ID)
+		}
+	}
+	l.image.byID = fromSorted(ids, l.topics)
+	l.image.index = l.index
+	return nil
 }

@@ -2,6 +2,7 @@ package metadata
 
 import (
 	"iter"
+	"slices"
 
 	"stet/core/kafka"
 )
@@ -135,6 +136,55 @@ func join[K key[K], V any](left, right *treeNode[K, V]) *treeNode[K, V] {
 		return left.with(left.left, join(left.right, right))
 	}
 	return right.with(join(left, right.left), right.right)
+}
+
+// fromSorted makes a tree of keys in ascending order, in linear time.
+func fromSorted[K key[K], V any](keys []K, values []*V) tree[K, V] {
+	// spine is the path from the root to the largest key so far. Its nodes are still being built.
+	var spine []*treeNode[K, V]
+	for i, k := range keys {
+		fresh := &treeNode[K, V]{key: k, priority: k.hash(), value: values[i], count: 1}
+		var below *treeNode[K, V]
+		for len(spine) > 0 && fresh.above(spine[len(spine)-1]) {
+			below = spine[len(spine)-1].recount()
+			spine = spine[:len(spine)-1]
+		}
+		fresh.left = below
+		if len(spine) > 0 {
+			spine[len(spine)-1].right = fresh
+		}
+		spine = append(spine, fresh)
+	}
+	var root *treeNode[K, V]
+	for _, n := range slices.Backward(spine) {
+		root = n.recount()
+	}
+	return tree[K, V]{root}
+}
+
+// recount completes a node that is being built and whose children are complete.
+func (n *treeNode[K, V]) recount() *treeNode[K, V] {
+	n.count = 1 + n.left.size() + n.right.size()
+	return n
+}
+
+// replaced returns the tree with every value v replaced by change(v), which is v itself where
+// nothing changes. The values are visited in the order of their keys.
+func (t tree[K, V]) replaced(change func(*V) *V) tree[K, V] {
+	return tree[K, V]{t.root.replaced(change)}
+}
+
+func (n *treeNode[K, V]) replaced(change func(*V) *V) *treeNode[K, V] {
+	if n == nil {
+		return nil
+	}
+	left := n.left.replaced(change)
+	value := change(n.value)
+	right := n.right.replaced(change)
+	if value == n.value {
+		return n.with(left, right)
+	}
+	return &treeNode[K, V]{n.key, n.priority, value, left, right, n.count}
 }
 
 // all yields the values in the order of their keys.
