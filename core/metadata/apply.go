@@ -71,6 +71,9 @@ func (e *editor) apply(r Record) error {
 }
 
 func (e *editor) cluster(r *ClusterRecord) error {
+	if r.ID == "" {
+		return fmt.Errorf("cluster without an id")
+	}
 	if e.image.clusterID != "" && e.image.clusterID != r.ID {
 		return fmt.Errorf("cluster %s is renamed to %s", e.image.clusterID, r.ID)
 	}

@@ -96,6 +96,7 @@ func (c *creation) create(t *NewTopic, twice bool) refusal {
 		return r
 	}
 	c.names = append(c.names, t.Name)
+	c.partitions += len(placed)
 	id := c.newID()
 	c.records = append(c.records, &TopicRecord{ID: id, Name: t.Name, Configs: configs})
 	for i := range placed {
@@ -197,7 +198,6 @@ func (c *creation) checkCount(count int64) refusal {
 	if count > maxPartitionsPerRequest-int64(c.partitions) {
 		return refuse(kafka.PolicyViolation, "more than %d partitions in one request", maxPartitionsPerRequest)
 	}
-	c.partitions += int(count)
 	return refusal{}
 }
 
