@@ -19,6 +19,7 @@ type workload struct {
 	*run
 	nextClient linearizability.ClientID
 	busy       int // producers that are not done
+	producers  []*client.Producer
 	consumers  []*client.Consumer
 	listers    []*client.Lister
 	topicID    kafka.TopicID
@@ -110,6 +111,7 @@ func (w *workload) produce(p *producerPlan, sends int) {
 		plan: p, recorder: w.recorder, stream: h.Stream, client: o.id, left: sends,
 	})
 	w.busy++
+	w.producers = append(w.producers, producer)
 	w.spawn(h, func() {
 		producer.Run()
 		w.busy--

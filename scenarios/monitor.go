@@ -132,6 +132,9 @@ func (m *monitor) watchReplica(p kafka.PartitionID, r *partition.Replica) {
 		m.fenced(p, w)
 	}
 	log := r.Log()
+	if log != nil && (r.State() == partition.Online || r.State() == partition.Fenced) {
+		m.ghost.see(p, r.HighWatermark()) // a turn may acknowledge and then find a failure
+	}
 	if r.State() != partition.Online || log == nil {
 		w.online = false
 		return
@@ -155,7 +158,6 @@ func (m *monitor) watchReplica(p kafka.PartitionID, r *partition.Replica) {
 		m.fails("R5", "%s: the high watermark went from %d to %d", topicPartition(p), w.high, high)
 	}
 	w.high = high
-	m.ghost.see(p, high)
 }
 
 // syncFailed is told that a sync of a partition's log is failing. What the medium does not have

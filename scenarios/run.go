@@ -179,6 +179,9 @@ func (r *run) exhausted() bool { return r.world.Scheduler.EventCount() > maxEven
 func (r *run) stuck() []string {
 	lines := []string{fmt.Sprintf("running %v, ready %v, lives %d, open sends %d, fatal %v",
 		r.machine.Running(), r.machine.Ready(), r.machine.Lives(), r.recorder.open(), r.machine.Fatal())}
+	for _, p := range r.workload.producers {
+		lines = append(lines, p.String())
+	}
 	for i, replica := range replicas(r.machine.Node(), r.plan.partitions) {
 		if replica != nil {
 			lines = append(lines, fmt.Sprintf("%s: %s %v", topicPartition(partitionID(int32(i))),

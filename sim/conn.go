@@ -118,6 +118,7 @@ func (e *end) ownerDied(cause Cause) {
 	case cause == PowerLost:
 		e.silent = true
 		out.cutAt(e.onTheWire(len(out.queue)))
+		out.readRanges() // what left the machine did so before its disk forgot
 		c.giveUpLater(1 - e.side)
 	case c.network.stream.Chance(1, 2):
 		out.finish() // the kernel sends what it has, then the end

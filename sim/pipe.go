@@ -263,6 +263,17 @@ func (p *pipe) arrive(s sent) {
 	p.release()
 }
 
+// readRanges resolves the ranges of all that is queued.
+func (p *pipe) readRanges() {
+	for i := range p.queue {
+		for j := range p.queue[i].pieces {
+			if pc := &p.queue[i].pieces[j]; pc.file != nil {
+				pc.bytes, pc.file = pc.read(), nil
+			}
+		}
+	}
+}
+
 // take lets the receiver have what has arrived. It says false when the receiver stopped.
 func (p *pipe) take() bool {
 	switch p.intake.feed(p.receiver.reader) {

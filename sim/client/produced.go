@@ -103,7 +103,8 @@ func (p *Producer) judge(l *lane, s *Send, a Attempt) verdict {
 	case a.Code.Retriable():
 		return retry
 	}
-	if s.state != doomed {
+	tooLarge := a.Code == kafka.RecordListTooLarge || a.Code == kafka.MessageTooLarge
+	if s.state != doomed && !tooLarge {
 		p.host.Observer.Trouble("produce: " + a.Code.String())
 	}
 	return abandon

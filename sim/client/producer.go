@@ -1,6 +1,8 @@
 package client
 
 import (
+	"fmt"
+
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"stet/core/kafka"
@@ -81,6 +83,13 @@ func (p *Producer) Run() {
 	if p.conn != nil {
 		p.conn.Close()
 	}
+}
+
+// String tells where the producer stands, for reports of one that does not end.
+func (p *Producer) String() string {
+	return fmt.Sprintf("producer %d epoch %d: %d unresolved, %d in flight, next send at %v, "+
+		"connected %v", p.id, p.epoch, p.unresolved(), len(p.flight), p.askAt,
+		p.conn != nil && !p.conn.Closed())
 }
 
 func (p *Producer) unresolved() (n int) {
@@ -218,6 +227,9 @@ func (p *Producer) request(sends []*Send) *kmsg.ProduceRequest {
 
 // waitForChange suspends the task until there may be something to do.
 func (p *Producer) waitForChange() {
+	if p.unresolved() == 0 && p.askAt == sim.Never {
+		return
+	}
 	deadline := p.askAt
 	if p.unresolved() >= buffered {
 		deadline = sim.Never
