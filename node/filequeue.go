@@ -131,7 +131,8 @@ func (q *FileQueue) perform() {
 	} else {
 		err = env.EFenced
 	}
-	if err != env.OK && first.Op != env.FileClose {
+	if err != env.OK && first.Op != env.FileClose &&
+		!(first.Op == env.FileSync && invariant.CanaryAppendAfterFailedSync.On()) {
 		q.fence(err)
 	}
 	q.report(&first.FileOp, first.N, err)

@@ -25,6 +25,7 @@ type Campaign struct {
 	Scenarios []string
 	From, To  uint64 // seeds, inclusive
 	Jobs      int
+	Calm      bool // without faults
 	// Worker is the command that serves Work on its stdin and stdout.
 	Worker []string
 	// Failed, if set, is told of each failed run as it happens; calls are serial.
@@ -35,6 +36,7 @@ type Campaign struct {
 type Job struct {
 	Scenario string
 	Seed     uint64
+	Calm     bool // without faults
 }
 
 // Summary is the outcome of a campaign.
@@ -96,7 +98,7 @@ func (c *Campaign) feed(ctx context.Context, jobs chan<- Job) {
 	for seed := c.From; ; seed++ {
 		for _, name := range c.Scenarios {
 			select {
-			case jobs <- Job{name, seed}:
+			case jobs <- Job{name, seed, c.Calm}:
 			case <-ctx.Done():
 				return
 			}

@@ -137,8 +137,10 @@ func (w *workload) probe() func() bool {
 			left--
 		}
 	}
-	source := &probeSource{source: source{plan: plan, recorder: w.recorder, stream: h.Stream,
-		client: o.id}, acked: acked, left: &left}
+	source := &probeSource{source: source{
+		plan: plan, recorder: w.recorder, stream: h.Stream,
+		client: o.id,
+	}, acked: acked, left: &left}
 	producer := client.NewProducer(h, plan.ProducerConfig, source)
 	w.spawn(h, producer.Run)
 	return func() bool { return left == 0 && w.recorder.open() == 0 }

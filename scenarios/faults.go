@@ -87,8 +87,10 @@ func (f *faultPlan) crashes(d draw, count int, sends int, cause func() sim.Cause
 		after := d.Index(sends)
 		f.strikes = append(f.strikes, strike{after: after, kind: strikeCrash, crash: newCrash(d, cause())})
 		if d.Chance(1, 4) {
-			f.strikes = append(f.strikes, strike{after: after + d.Index(3), kind: strikeCrash,
-				crash: newCrash(d, cause())})
+			f.strikes = append(f.strikes, strike{
+				after: after + d.Index(3), kind: strikeCrash,
+				crash: newCrash(d, cause()),
+			})
 		}
 	}
 }
@@ -107,8 +109,10 @@ func newCrash(d draw, cause sim.Cause) crash {
 // others adds faults that damage nothing: of the network, the clocks, the scheduling.
 func (f *faultPlan) others(d draw, count int, sends int) {
 	for range count {
-		s := strike{after: d.Index(sends), kind: strikeKind(d.Between(1, int64(strikeKindCount)-1)),
-			both: d.Chance(1, 2)}
+		s := strike{
+			after: d.Index(sends), kind: strikeKind(d.Between(1, int64(strikeKindCount)-1)),
+			both: d.Chance(1, 2),
+		}
 		switch s.kind {
 		case strikeClock:
 			s.span = d.Delay(-10*sim.Minute, 10*sim.Minute)

@@ -1,6 +1,8 @@
 package scenarios
 
 import (
+	"strings"
+
 	"stet/core/commitlog"
 	"stet/core/env"
 	"stet/core/kafka"
@@ -11,14 +13,19 @@ import (
 
 // dump turns a log into the dump of its replica.
 func dump(step linearizability.Step, p kafka.PartitionID, log *storedLog,
-	high kafka.Offset) linearizability.Dump {
-	d := linearizability.Dump{Partition: partitionOf(p), Replica: 1, Step: step, Leader: true,
-		HighWatermark: high, LogEnd: log.end}
+	high kafka.Offset,
+) linearizability.Dump {
+	d := linearizability.Dump{
+		Partition: partitionOf(p), Replica: 1, Step: step, Leader: true,
+		HighWatermark: high, LogEnd: log.end,
+	}
 	var scratch record.Scratch
 	for _, b := range log.batches {
 		scratch.Records(b.View, 64<<20, func(r record.Record) bool {
-			d.Records = append(d.Records, linearizability.Observed{Offset: r.Offset,
-				Value: linearizability.ParseValue(r.Value), Timestamp: r.Timestamp})
+			d.Records = append(d.Records, linearizability.Observed{
+				Offset: r.Offset,
+				Value:  linearizability.ParseValue(r.Value), Timestamp: r.Timestamp,
+			})
 			return true
 		})
 	}
@@ -58,7 +65,7 @@ func (r *run) judgeTroubles() {
 	lossy := len(r.recorder.history.Excuses) > 0
 	for _, t := range r.recorder.troubles {
 		switch {
-		case t == client.TroubleSequence:
+		case strings.HasPrefix(t, client.TroubleSequence):
 			if !lossy && !r.gaveUp() {
 				r.findings.fails("P4", "%s, although nothing was lost", t)
 			}

@@ -44,8 +44,10 @@ func (g *ghost) at(p kafka.PartitionID, since linearizability.Step) *linearizabi
 			break
 		}
 	}
-	return &linearizability.Ghost{LogStart: kafka.NoOffset, LastStableOffset: high,
-		HighWatermark: high}
+	return &linearizability.Ghost{
+		LogStart: kafka.NoOffset, LastStableOffset: high,
+		HighWatermark: high,
+	}
 }
 
 // inspected is what checks see of the broker inside a node.

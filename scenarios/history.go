@@ -43,7 +43,8 @@ func partitionOf(p kafka.PartitionID) linearizability.Partition {
 
 // invoke begins a send. Its records are added by the caller.
 func (r *recorder) invoke(id linearizability.ClientID, p kafka.PartitionID,
-	c *client.ProducerConfig) *linearizability.Send {
+	c *client.ProducerConfig,
+) *linearizability.Send {
 	s := &linearizability.Send{
 		Client: id, Partition: partitionOf(p), Acks: c.Acks, Idempotent: c.Idempotent,
 		Invoke: r.step(),
@@ -99,8 +100,10 @@ func (o *observer) AttemptEnded(s *client.Send, a client.Attempt) {
 	o.inFlight--
 	send := s.Tag.(*linearizability.Send)
 	send.Session = s.Session
-	ending := [...]linearizability.Ending{client.Answered: linearizability.Answered,
-		client.Lost: linearizability.Lost, client.NotSent: linearizability.NotSent}[a.Ending]
+	ending := [...]linearizability.Ending{
+		client.Answered: linearizability.Answered,
+		client.Lost:     linearizability.Lost, client.NotSent: linearizability.NotSent,
+	}[a.Ending]
 	send.Attempts = append(send.Attempts, linearizability.Attempt{
 		Ending: ending, Code: a.Code, BaseOffset: a.BaseOffset,
 	})
@@ -139,8 +142,10 @@ func (o *observer) PollReturned(p *client.Poll) {
 		poll.Batches = append(poll.Batches, linearizability.Batch(b))
 	}
 	for _, f := range p.Records {
-		poll.Records = append(poll.Records, linearizability.Observed{Offset: f.Offset,
-			Value: linearizability.ParseValue(f.Value), Timestamp: f.Timestamp})
+		poll.Records = append(poll.Records, linearizability.Observed{
+			Offset: f.Offset,
+			Value:  linearizability.ParseValue(f.Value), Timestamp: f.Timestamp,
+		})
 	}
 	poll.Ghost = o.ghost.at(p.Partition, poll.Invoke)
 	o.history.Polls = append(o.history.Polls, poll)

@@ -53,8 +53,10 @@ func newPlan(d draw) *plan {
 		flushMode:  d.Chance(1, 2),
 		listers:    d.Index(3),
 		pause:      sim.Interval{Low: sim.Millisecond, High: pick(d, sim.Time(5), 20, 100) * sim.Millisecond},
-		impatience: sim.Interval{Low: pick(d, sim.Time(15), 50, 300) * sim.Millisecond,
-			High: pick(d, sim.Time(400), 1000, 3000) * sim.Millisecond},
+		impatience: sim.Interval{
+			Low:  pick(d, sim.Time(15), 50, 300) * sim.Millisecond,
+			High: pick(d, sim.Time(400), 1000, 3000) * sim.Millisecond,
+		},
 		cleanStop: d.Chance(1, 2),
 	}
 	p.node = p.nodeConfig(d)

@@ -136,7 +136,8 @@ func checkIndexes(f *findings, d *sim.Disk, p kafka.PartitionID, log *storedLog)
 }
 
 func checkOffsetIndex(f *findings, d *sim.Disk, p kafka.PartitionID, log *storedLog,
-	base kafka.Offset) {
+	base kafka.Offset,
+) {
 	b, _ := d.Bytes(segmentPath(p, base, ".index"))
 	entries, err := commitlog.DecodeIndex(b, base)
 	if err != nil {
@@ -157,7 +158,8 @@ func checkOffsetIndex(f *findings, d *sim.Disk, p kafka.PartitionID, log *stored
 }
 
 func checkTimeIndex(f *findings, d *sim.Disk, p kafka.PartitionID, log *storedLog,
-	base kafka.Offset) {
+	base kafka.Offset,
+) {
 	b, _ := d.Bytes(segmentPath(p, base, ".timeindex"))
 	entries, err := commitlog.DecodeTimeIndex(b, base)
 	if err != nil {

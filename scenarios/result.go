@@ -70,6 +70,7 @@ type Result struct {
 	Scenario string
 	Seed     uint64
 	Check    Check    // what failed, or Passed
+	Failed   []Check  // everything that failed, Check among it
 	Evidence []string // lines that show why
 
 	Events     int64 // of the simulation

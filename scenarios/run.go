@@ -17,6 +17,8 @@ import (
 type Options struct {
 	// Trace, if set, is written every event, as JSON lines.
 	Trace io.Writer
+	// Calm leaves all faults out.
+	Calm bool
 }
 
 // Floors that a run has to reach; one that does not has tested too little.
@@ -72,12 +74,17 @@ type run struct {
 func newRun(s *Scenario, seed uint64, o Options) *run {
 	w := sim.NewWorld(seed)
 	if o.Trace != nil {
-		w.Trace.WriteTo(o.Trace, sim.Header{Stet: stetVersion, Commit: commit(), Scenario: s.Name,
-			Seed: fmt.Sprintf("%#x", seed)}, true)
+		w.Trace.WriteTo(o.Trace, sim.Header{
+			Stet: stetVersion, Commit: commit(), Scenario: s.Name,
+			Seed: fmt.Sprintf("%#x", seed),
+		}, true)
 	}
 	d := draw{w.Entropy.Stream("plan", 0)}
 	p := newPlan(d)
 	s.adapt(d, p)
+	if o.Calm {
+		p.faults = faultPlan{}
+	}
 	f := &findings{counters: counters{}}
 	r := &run{scenario: s, seed: seed, plan: p, world: w, findings: f}
 	r.machine = w.AddMachine(p.node)
@@ -89,8 +96,10 @@ func newRun(s *Scenario, seed uint64, o Options) *run {
 			linearizability.PartitionInfo{Partition: partitionOf(partitionID(i)), Replicas: 1})
 	}
 	r.monitor = newMonitor(w, r.machine, p, r.recorder, f)
-	r.saboteur = &saboteur{world: w, machine: r.machine, monitor: r.monitor, plan: &p.faults,
-		stream: w.Entropy.Stream("faults", 0)}
+	r.saboteur = &saboteur{
+		world: w, machine: r.machine, monitor: r.monitor, plan: &p.faults,
+		stream: w.Entropy.Stream("faults", 0),
+	}
 	r.workload = newWorkload(r)
 	r.connect()
 	return r
@@ -273,7 +282,7 @@ func (r *run) result() *Result {
 	if len(r.findings.failed) == 0 {
 		r.floors(out)
 	}
-	out.Check, out.Evidence = r.findings.worst(), r.findings.evidence
+	out.Check, out.Failed, out.Evidence = r.findings.worst(), r.findings.failed, r.findings.evidence
 	return out
 }
 

@@ -217,8 +217,10 @@ func (n netPlan) Decide(f sim.FrameInfo) sim.NetFault {
 	r := &n.plan.net
 	switch {
 	case n.stream.Chance(r.hold, 4096):
-		return sim.NetFault{Kind: sim.NetHold,
-			Delay: n.stream.Delay(r.holdFor.Low, r.holdFor.High)}
+		return sim.NetFault{
+			Kind:  sim.NetHold,
+			Delay: n.stream.Delay(r.holdFor.Low, r.holdFor.High),
+		}
 	case f.Key == wire.KeyProduce && n.stream.Chance(r.reset, 4096):
 		return sim.NetFault{Kind: sim.NetReset}
 	case f.Key == wire.KeyProduce && n.stream.Chance(r.vanish, 4096):

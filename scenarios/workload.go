@@ -38,8 +38,10 @@ func (s *source) send(p kafka.PartitionID) *client.Send {
 	record := s.recorder.invoke(s.client, p, &s.plan.ProducerConfig)
 	send := &client.Send{Partition: p, Tag: record}
 	for range 1 + s.stream.Skewed(s.plan.batch-1) {
-		v := linearizability.Value{Client: s.client, Seq: s.seq, Nonce: s.stream.Uint64(),
-			Invoke: record.Invoke}
+		v := linearizability.Value{
+			Client: s.client, Seq: s.seq, Nonce: s.stream.Uint64(),
+			Invoke: record.Invoke,
+		}
 		s.seq++
 		record.Records = append(record.Records, v)
 		size := linearizability.ValueSizeBytes + int(s.stream.Skewed(s.plan.valueBytes))
@@ -58,8 +60,10 @@ func (s *source) timestamp() int64 {
 
 // question draws what a lister asks.
 func question(d draw, s *sim.Scheduler, partitions int32) *client.List {
-	l := &client.List{Partition: kafka.PartitionID(d.Index(int(partitions))),
-		Committed: d.Chance(1, 4)}
+	l := &client.List{
+		Partition: kafka.PartitionID(d.Index(int(partitions))),
+		Committed: d.Chance(1, 4),
+	}
 	switch d.Index(5) {
 	case 0:
 		l.Timestamp = kafka.EarliestTimestamp

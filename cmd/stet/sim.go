@@ -329,7 +329,7 @@ func simWorkerCommand() *cobra.Command {
 			}
 			return scenarios.Work(os.Stdin, os.Stdout, func(j scenarios.Job) *scenarios.Result {
 				s, _ := scenarios.Find(j.Scenario)
-				return scenarios.Run(s, j.Seed, scenarios.Options{})
+				return scenarios.Run(s, j.Seed, scenarios.Options{Calm: j.Calm})
 			})
 		},
 	}

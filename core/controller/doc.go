@@ -11,7 +11,7 @@
 // while a sync is under way share the next one.
 //
 // Life: start (a job reads the raft directory), lead, serve. A failed write or sync of the raft log
-// ends the life: everything that waits is refused with NOT_CONTROLLER, nothing more is answered from
-// that log, and after a pause the component starts again by recovery, into files of its own.
+// ends the life: everything that waits is refused with NOT_CONTROLLER, nothing more is answered
+// from that log, and after a pause the component starts again by recovery, into files of its own.
 // Corruption is not repaired here; Fatal reports it.
 package controller

@@ -36,7 +36,9 @@ func (c *Controller) registerBroker(r *env.Request, m *kmsg.BrokerRegistrationRe
 	c.decided(r, records, answer, refuse, func(index uint64) { answer.BrokerEpoch = int64(index) })
 }
 
-func registrationAnswer(code kafka.ErrorCode, epoch kafka.BrokerEpoch) *kmsg.BrokerRegistrationResponse {
+func registrationAnswer(
+	code kafka.ErrorCode, epoch kafka.BrokerEpoch,
+) *kmsg.BrokerRegistrationResponse {
 	answer := kmsg.NewPtrBrokerRegistrationResponse()
 	answer.ErrorCode, answer.BrokerEpoch = int16(code), int64(epoch)
 	return answer
@@ -84,7 +86,9 @@ func (s *sessions) find(broker kafka.BrokerID) (int, bool) {
 }
 
 // heard notes a sign of life.
-func (s *sessions) heard(c *Controller, b kafka.BrokerID, i metadata.IncarnationID, conn env.ConnID) {
+func (s *sessions) heard(
+	c *Controller, b kafka.BrokerID, i metadata.IncarnationID, conn env.ConnID,
+) {
 	at, found := s.find(b)
 	if !found {
 		s.all = slices.Insert(s.all, at, session{})

@@ -40,7 +40,8 @@ func DecodeEntry(entry []byte) ([]Record, error) {
 		return nil, nil
 	}
 	if entry[0] != entryVersion {
-		return nil, fmt.Errorf("entry of version %d; this software reads version %d", entry[0], entryVersion)
+		return nil, fmt.Errorf("entry of version %d; this software reads version %d",
+			entry[0], entryVersion)
 	}
 	in := reader{rest: entry[1:]}
 	var records []Record

@@ -100,7 +100,8 @@ func parseHeader(file []byte, generation uint64) (header, error) {
 		return header{}, errHeader
 	}
 	if v := binary.LittleEndian.Uint32(file[8:]); v != formatVersion {
-		return header{}, fmt.Errorf("log file of version %d; this software reads version %d", v, formatVersion)
+		return header{}, fmt.Errorf("log file of version %d; this software reads version %d",
+			v, formatVersion)
 	}
 	size := int64(binary.LittleEndian.Uint32(file[12:]))
 	if size < headerFixed+4 || size > int64(len(file)) {
@@ -165,7 +166,9 @@ func appendEntryFrame(dst []byte, generation uint64, offset, durable int64, e *E
 }
 
 // appendHardStateFrame appends the frame of a hard state that will lie at this offset.
-func appendHardStateFrame(dst []byte, generation uint64, offset, durable int64, h *HardState) []byte {
+func appendHardStateFrame(
+	dst []byte, generation uint64, offset, durable int64, h *HardState,
+) []byte {
 	start := len(dst)
 	dst = appendFrameFixed(dst, frameHardState, 0, durable, h.Term, h.Commit)
 	return sealFrame(binary.LittleEndian.AppendUint64(dst, h.Vote), start, generation, offset)

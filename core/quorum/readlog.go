@@ -97,7 +97,8 @@ func (l *logFile) judgeTail(b []byte, generation uint64, at int64) {
 		}
 		commits := l.whole && f.kind == frameHardState && f.hard.Commit > last
 		if f.durable > at || commits {
-			l.problem = fmt.Sprintf("the frame at byte %d is damaged, and was durable: byte %d says so", at, next)
+			l.problem = fmt.Sprintf(
+				"the frame at byte %d is damaged, and was durable: byte %d says so", at, next)
 			return
 		}
 		next = f.end

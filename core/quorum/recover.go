@@ -8,8 +8,8 @@ import (
 	"stet/core/invariant"
 )
 
-// RecoverJob reads the raft directory, and makes it if it is missing. It repairs nothing and removes
-// nothing that was ever in force, so it may be interrupted and repeated.
+// RecoverJob reads the raft directory, and makes it if it is missing. It repairs nothing and
+// removes nothing that was ever in force, so it may be interrupted and repeated.
 //
 // What a crash may leave, and what is made of it:
 //
@@ -28,9 +28,9 @@ import (
 // A bit flip in the last acknowledged entry together with the loss of that write is the one case
 // that looks like a torn tail.
 //
-// What it reads may live in the page cache only: after a process kill, or after a failed sync, which
-// leaves pages that look clean and are not on the disk. Therefore nothing found here counts as
-// durable until it has been written to a new file and synced there.
+// What it reads may live in the page cache only: after a process kill, or after a failed sync,
+// which leaves pages that look clean and are not on the disk. Therefore nothing found here counts
+// as durable until it has been written to a new file and synced there.
 type RecoverJob struct {
 	Config *Config
 	Voter  uint64 // the raft id of the directory if it has none yet; not zero

@@ -49,7 +49,8 @@ func (c *Conn) Metadata(version int16) (led int, code kafka.ErrorCode) {
 
 // CreateTopic creates the topic. The code is NetworkException when there was no answer.
 func (c *Conn) CreateTopic(partitions int32, configs map[string]string,
-	names []string) kafka.ErrorCode {
+	names []string,
+) kafka.ErrorCode {
 	r := kmsg.NewPtrCreateTopicsRequest()
 	r.Version, r.TimeoutMillis = 7, 5000
 	t := kmsg.NewCreateTopicsRequestTopic()

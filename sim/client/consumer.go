@@ -43,8 +43,10 @@ type position struct {
 
 // NewConsumer returns a consumer. Run it in a task.
 func NewConsumer(h *Host, c ConsumerConfig) *Consumer {
-	k := &Consumer{host: h, config: c, version: h.version(wire.KeyFetch),
-		positions: make([]position, c.Partitions)}
+	k := &Consumer{
+		host: h, config: c, version: h.version(wire.KeyFetch),
+		positions: make([]position, c.Partitions),
+	}
 	for i := range k.positions {
 		k.positions[i].offset = kafka.NoOffset
 	}
@@ -122,8 +124,10 @@ func (k *Consumer) prepare() bool {
 
 // locate asks where to begin.
 func (k *Consumer) locate(i int) bool {
-	l := &List{Partition: kafka.PartitionID(i), Timestamp: kafka.EarliestTimestamp,
-		Committed: k.config.Committed}
+	l := &List{
+		Partition: kafka.PartitionID(i), Timestamp: kafka.EarliestTimestamp,
+		Committed: k.config.Committed,
+	}
 	if k.config.FromLatest {
 		l.Timestamp = kafka.LatestTimestamp
 	}

@@ -46,8 +46,10 @@ func (d *batchDecoder) records(p *Poll, batch record.View) bool {
 	}
 	return d.scratch.Records(batch, maxDecompressed, func(r record.Record) bool {
 		if r.Offset >= p.Position {
-			p.Records = append(p.Records, Fetched{r.Offset, r.Timestamp,
-				append([]byte(nil), r.Value...)})
+			p.Records = append(p.Records, Fetched{
+				r.Offset, r.Timestamp,
+				append([]byte(nil), r.Value...),
+			})
 		}
 		return true
 	}) == record.NoProblem

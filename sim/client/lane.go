@@ -20,6 +20,7 @@ const (
 type lane struct {
 	queue []*Send
 	next  kafka.Sequence
+	sent  int // batches that were ever sent, for their ordinals
 	// confirmed says that the broker knows this producer id in this partition. Until then one
 	// batch is in flight: whatever arrives first counts as the beginning.
 	confirmed bool
@@ -38,12 +39,29 @@ func (l *lane) ready(now sim.Time, c *ProducerConfig) *Send {
 			return nil
 		case s.retryAt > now:
 			continue
+		case c.Idempotent && s.Attempts == 0 && l.sent-l.first() >= window:
+			return nil
 		case busy && c.Idempotent && (!l.confirmed || s.Attempts > 0 && !c.PipelinedRetries):
 			return nil
 		}
 		return s
 	}
 	return nil
+}
+
+// window is how many batches of a producer a broker recognises. A batch that is not resolved must
+// not have more than four behind it, resolved or not, or its retry is taken for a gap: the answer
+// of a later one may come although an earlier one has timed out.
+const window = 5
+
+// first returns the ordinal of the oldest batch that was sent and is not resolved.
+func (l *lane) first() int {
+	for _, s := range l.queue {
+		if s.Attempts > 0 {
+			return s.ordinal
+		}
+	}
+	return l.sent
 }
 
 // wake returns when a send that waits may go. With idempotence its successors wait with it.

@@ -58,6 +58,7 @@ type Send struct {
 
 	batch    []byte
 	sequence kafka.Sequence
+	ordinal  int
 	state    sendState
 	call     *Call
 	retryAt  sim.Time

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -97,7 +98,9 @@ func (p *Producer) judge(l *lane, s *Send, a Attempt) verdict {
 			return retry // something before it is under way again
 		}
 		if s.state != doomed {
-			p.host.Observer.Trouble(TroubleSequence)
+			p.host.Observer.Trouble(fmt.Sprintf("%s: partition %d producer %d epoch %d sequence %d "+
+				"attempt %d at %v", TroubleSequence, s.Partition, p.id, p.epoch, s.sequence,
+				s.Attempts, now))
 		}
 		return abandon
 	case a.Code.Retriable():
@@ -110,7 +113,7 @@ func (p *Producer) judge(l *lane, s *Send, a Attempt) verdict {
 	return abandon
 }
 
-// TroubleSequence is told when the broker refuses a batch as out of order although everything
+// TroubleSequence begins what is told when the broker refuses a batch as out of order although everything
 // before it is in the log. A broker that has lost nothing does not do that.
 const TroubleSequence = "sequence refused at the head of the line"
 

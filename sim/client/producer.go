@@ -183,6 +183,8 @@ func (p *Producer) choose() (sends []*Send) {
 		}
 		if s.batch == nil {
 			p.encode(l, s)
+			s.ordinal = l.sent
+			l.sent++
 		}
 		s.state = inFlight
 		s.Attempts++
@@ -201,7 +203,7 @@ func (p *Producer) encode(l *lane, s *Send) {
 	p.builder.Spec.Codec = p.config.Codec
 	if p.config.Idempotent {
 		p.builder.Spec.ProducerID, p.builder.Spec.ProducerEpoch = p.id, p.epoch
-		p.builder.Spec.BaseSequence = l.next
+		p.builder.Spec.BaseSequence, s.sequence = l.next, l.next
 		l.next = l.next.Add(int32(len(s.Records)))
 	}
 	for _, r := range s.Records {

@@ -1,0 +1,96 @@
+package controller
+
+import (
+	"stet/core/env"
+	"stet/core/invariant"
+	"stet/core/metadata"
+	"stet/core/quorum"
+)
+
+// life is one run of the quorum, from recovery to its failure.
+type life struct {
+	owner     env.Owner      // new for each life, so that late events of another are told apart
+	recovery  env.Token      // of the job that reads the raft directory; zero when it is done
+	quorum    *quorum.Quorum // nil while there is none
+	restartAt env.Mono       // when to recover again; zero: not waiting
+	failures  int            // in a row
+}
+
+// recover starts a new life with the job that reads the raft directory.
+func (c *Controller) recover() {
+	if c.fatal != nil {
+		return
+	}
+	c.life = life{owner: c.life.owner + 1, failures: c.life.failures}
+	// The quorum counts its tokens from 1; the largest is this one's.
+	c.life.recovery = env.MakeToken(c.life.owner, 1<<40-1)
+	job := &quorum.RecoverJob{Config: &c.config.Quorum, Voter: c.newVoter()}
+	c.out.Jobs = append(c.out.Jobs, env.JobStart{Token: c.life.recovery, Job: job})
+}
+
+// newVoter draws the raft id that this directory gets if it has none. Ids belong to directories,
+// not to nodes, so that a node which lost its directory comes back as somebody else.
+func (c *Controller) newVoter() uint64 {
+	for {
+		// The top bit is raft's: it marks messages to a node's own threads.
+		if id := c.identity.Uint64() >> 1; id != 0 {
+			return id
+		}
+	}
+}
+
+// recovered loads the state that the job has found, and starts the quorum.
+func (c *Controller) recovered(r *quorum.Recovered) {
+	c.life.recovery = 0
+	if err := r.Failure(); err != nil {
+		if r.Corrupt {
+			c.fail(err)
+		} else {
+			c.restartLater(err)
+		}
+		return
+	}
+	image := metadata.Empty()
+	if r.Snapshot != nil {
+		var err error
+		if image, err = metadata.DecodeSnapshot(r.Snapshot); err != nil {
+			c.fail(err)
+			return
+		}
+	}
+	invariant.Always(r.Snapshot == nil || uint64(image.Index()) == r.Start.Index,
+		"a snapshot is of another index than its file")
+	c.image = image
+	c.life.quorum = quorum.New(&c.config.Quorum, c.life.owner, r, c.out)
+}
+
+// restartLater ends a life: nothing more is answered from its log. Whether what was proposed
+// survives is not known, so whoever waits is told to find a controller and ask again.
+func (c *Controller) restartLater(err error) {
+	invariant.Sometimes(true, invariant.MarkRaftRestarted)
+	c.Metrics.Restarts++
+	c.life.failures++
+	c.resign()
+	pause := c.config.RestartPause << min(c.life.failures-1, 5)
+	c.life.restartAt = c.now.Mono.Add(pause)
+	c.trace(TraceLogFailed, int64(c.life.failures), int64(pause), 0,
+		"the raft log can not be used: "+err.Error())
+}
+
+// fail stops the controller for good.
+func (c *Controller) fail(err error) {
+	if c.fatal != nil {
+		return
+	}
+	c.fatal = err
+	c.life.quorum, c.life.recovery, c.life.restartAt = nil, 0, 0
+	c.resign()
+	c.trace(TraceFatal, 0, 0, 0, err.Error())
+}
+
+// resign refuses everything that waits.
+func (c *Controller) resign() {
+	c.queue.refuse(c)
+	c.fetch.refuse(c)
+	c.expect = newSessions()
+}
