@@ -52,11 +52,11 @@ func CreateTopics(image *Image, topics []NewTopic, defaults TopicDefaults, rando
 ) ([]Record, []CreatedTopic) {
 	c := creation{image: image, defaults: defaults, random: random}
 	for i := range topics {
-		if duplicated(topics, i) {
+		if named(topics[:i], topics[i].Name) {
 			continue
 		}
 		t := &topics[i]
-		r := c.create(t, slices.ContainsFunc(topics[i+1:], func(o NewTopic) bool { return o.Name == t.Name }))
+		r := c.create(t, named(topics[i+1:], t.Name))
 		if r.refused() {
 			c.outcomes = append(c.outcomes, CreatedTopic{Name: t.Name, Error: r.code, Message: r.text})
 		}
@@ -64,9 +64,9 @@ func CreateTopics(image *Image, topics []NewTopic, defaults TopicDefaults, rando
 	return c.records, c.outcomes
 }
 
-// duplicated says whether an earlier topic of the request has the same name.
-func duplicated(topics []NewTopic, i int) bool {
-	return slices.ContainsFunc(topics[:i], func(o NewTopic) bool { return o.Name == topics[i].Name })
+// named says whether one of the topics has this name.
+func named(topics []NewTopic, name string) bool {
+	return slices.ContainsFunc(topics, func(t NewTopic) bool { return t.Name == name })
 }
 
 // creation is the state of deciding on one request.
@@ -196,7 +196,8 @@ func (c *creation) place(t *NewTopic) ([]Partition, refusal) {
 
 func (c *creation) checkCount(count int64) refusal {
 	if count > maxPartitionsPerRequest-int64(c.partitions) {
-		return refuse(kafka.PolicyViolation, "more than %d partitions in one request", maxPartitionsPerRequest)
+		return refuse(kafka.PolicyViolation,
+			"more than %d partitions in one request", maxPartitionsPerRequest)
 	}
 	return refusal{}
 }

@@ -184,7 +184,12 @@ func TestDeletionRefusals(t *testing.T) {
 	image, outcomes := create(t, fiveBrokers(t), topicNamed("a"), topicNamed("b"))
 	a, no := "a", "no"
 	records, deleted := DeleteTopics(image, []TopicRef{
-		{Name: &a}, {ID: outcomes[0].ID}, {Name: &no}, {ID: kafka.TopicID{9}}, {}, {Name: &a, ID: kafka.TopicID{1}},
+		{Name: &a},
+		{ID: outcomes[0].ID},
+		{Name: &no},
+		{ID: kafka.TopicID{9}},
+		{},
+		{Name: &a, ID: kafka.TopicID{1}},
 		{ID: outcomes[1].ID},
 	})
 	var codes []kafka.ErrorCode

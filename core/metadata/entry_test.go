@@ -56,15 +56,18 @@ func TestBytesOfRecordsStayTheSame(t *testing.T) {
 		"0103" + "06" + "0f" + "01": &BrokerFenceRecord{3, -8, true},
 		"0104" + "06":               &LeaderEpochsRecord{3},
 		"0105" + hexID + "0174" + "01" + "016b" + "0176": &TopicRecord{
-			id, "t", []ConfigEntry{{"k", "v"}}},
+			id, "t", []ConfigEntry{{"k", "v"}},
+		},
 		"0106" + hexID + "02" + "020204" + "01" + hexID + "0102" + "00" + "020a0c": &PartitionRecord{
 			id, 1, Partition{
 				Replicas: []kafka.BrokerID{1, 2}, Directories: []DirectoryID{DirectoryID(id)},
 				ISR: []kafka.BrokerID{1}, Leader: 1, LeaderEpoch: 5, Epoch: 6,
-			}},
+			},
+		},
 		"0107" + hexID: &TopicRemovalRecord{id},
 		"0108" + "04" + "0131" + "016e" + "00" + "0176": &ConfigRecord{
-			Resource: Resource{ResourceBroker, "1"}, Name: "n", Value: "v"},
+			Resource: Resource{ResourceBroker, "1"}, Name: "n", Value: "v",
+		},
 		"0109" + "d00f" + "02" + "0e": &ProducerIDsRecord{1000, 1, 7},
 		"010a" + "ac02":               &positionRecord{150},
 		"0102" + "02" + "01" + hexID + "01" + hexID + "01" + "0150" + "0168" + "8447" + "00" +
