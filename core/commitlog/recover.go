@@ -32,6 +32,9 @@ type RecoverJob struct {
 	// TruncateTo cuts the log to end at the batch boundary at or below this offset; set it to
 	// kafka.NoOffset for a plain recovery.
 	TruncateTo kafka.Offset
+	// Rewrite: a write or a sync of these files has failed since they were opened, so what the
+	// page cache holds of them proves nothing (see rewriteSuspects).
+	Rewrite bool
 }
 
 // Recovered is what RecoverJob found. Hand it to Open, once.
@@ -127,6 +130,7 @@ type recovery struct {
 
 	point      kafka.Offset // the recovery point, as far as the directory confirms it
 	noMetadata bool
+	marked     bool // the mark of a recovery under way lies in the directory
 	epochs     epochCache
 	epochsBad  bool // the checkpoint is missing or broken
 	producers  producers
@@ -150,6 +154,11 @@ func (r *recovery) run(entries []env.DirEntry) error {
 	}
 	if len(r.segments) == 0 {
 		if err := r.startEmpty(); err != nil {
+			return err
+		}
+	}
+	if r.job.Rewrite || r.interrupted {
+		if err := r.rewriteSuspects(); err != nil {
 			return err
 		}
 	}

@@ -44,7 +44,7 @@ func (r *recovery) repair() error {
 
 // changedNothing says whether the directory already is as it should be and known to be durable.
 func (r *recovery) changedNothing() bool {
-	if r.from < len(r.segments) || r.epochsBad || r.noMetadata || len(r.stray) > 0 {
+	if r.from < len(r.segments) || r.epochsBad || r.noMetadata || len(r.stray) > 0 || r.marked {
 		return false
 	}
 	for i := range r.segments {
@@ -56,6 +56,7 @@ func (r *recovery) changedNothing() bool {
 }
 
 func (r *recovery) markRepair() error {
+	r.marked = true
 	name := child(r.job.Path, recoveryMarkName)
 	f, errno := r.disk.Open(name, env.OpenOrNew)
 	if errno == env.OK {

@@ -21,7 +21,7 @@ func (r *Replica) Recover(now env.Now, out *env.Effects) {
 	r.startJob(Recovering, &commitlog.RecoverJob{
 		Path: r.Path(), TopicID: r.TopicID, Config: r.logConfig, WallMs: now.WallMs,
 		Clean: r.clean, RecoveryPoint: r.start.RecoveryPoint, LogStart: r.start.LogStart,
-		TruncateTo: kafka.NoOffset,
+		TruncateTo: kafka.NoOffset, Rewrite: r.suspect,
 	}, out)
 }
 
@@ -143,7 +143,7 @@ func (r *Replica) finishRecovery(found *commitlog.Recovered, out *env.Effects) {
 		}
 		return
 	case found.Err != nil:
-		r.state = Waiting
+		r.state, r.suspect = Waiting, true
 		return
 	}
 	r.Counters.Recoveries++
@@ -153,6 +153,7 @@ func (r *Replica) finishRecovery(found *commitlog.Recovered, out *env.Effects) {
 	r.clean = false
 	r.state = Opening
 	end := found.End
+	r.suspect = false
 	r.log = commitlog.Open(r.handles, r.directory, r.logConfig, found, out)
 	r.highWatermark = max(r.log.LogStartOffset(), min(r.highWatermark, end))
 	r.finishOpening(out)
@@ -182,7 +183,7 @@ func (r *Replica) fence() {
 		r.wanted = &Leadership{l.epoch, l.partitionEpoch, l.isr, l.replicas}
 	}
 	r.resign(kafka.KafkaStorageError)
-	r.state, r.changed = Fenced, true
+	r.state, r.changed, r.suspect = Fenced, true, true
 	r.Counters.Fences++
 	invariant.Sometimes(true, invariant.MarkLogFenced)
 }
