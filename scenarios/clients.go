@@ -94,6 +94,11 @@ func (w *workload) begin() {
 		w.consumers = append(w.consumers, k)
 		w.spawn(h, k.Run)
 	}
+	if w.plan.sideTopic {
+		h, _ := w.host(false)
+		h.Observer, h.Topic = bystander{}, "side"
+		w.spawn(h, func() { liveAndDie(h) })
+	}
 	for range w.plan.listers {
 		h, _ := w.host(false)
 		d := draw{h.Stream}
@@ -195,7 +200,7 @@ func (w *workload) finalRead() func() bool {
 	h, _ := w.patient(true)
 	k := client.NewConsumer(h, client.ConsumerConfig{
 		Partitions: w.plan.partitions, Tail: tail, MaxWaitMs: 10, MinBytes: 1,
-		MaxBytes: 1 << 20, PartitionMaxBytes: 1 << 20,
+		MaxBytes: 1 << 20, PartitionMaxBytes: 1 << 20, Sessions: true,
 	})
 	w.spawn(h, func() {
 		k.Run()

@@ -37,7 +37,10 @@ type watched struct {
 	crash     sim.Cause    // the last one
 
 	unsynced bool // a sync of the log has failed and the log was not fenced yet
+	suspect  bool // a sync of the log has failed and no recovery has ended since
 	rotten   bool // a sync of the log has ever failed
+	// forgotten is where the doubt begins that a killed process took along: 0 for none.
+	forgotten kafka.Offset
 }
 
 func newMonitor(w *sim.World, m *sim.Machine, p *plan, r *recorder, f *findings) *monitor {
@@ -132,7 +135,7 @@ func (m *monitor) watchReplica(p kafka.PartitionID, r *partition.Replica) {
 		m.fenced(p, w)
 	}
 	log := r.Log()
-	if log != nil && (r.State() == partition.Online || r.State() == partition.Fenced) {
+	if w.online || r.State() == partition.Online {
 		m.ghost.see(p, r.HighWatermark()) // a turn may acknowledge and then find a failure
 	}
 	if r.State() != partition.Online || log == nil {
@@ -164,7 +167,7 @@ func (m *monitor) watchReplica(p kafka.PartitionID, r *partition.Replica) {
 // may be lost from now on: an excuse without flush mode. With it nothing of that was acknowledged.
 func (m *monitor) syncFailed(p kafka.PartitionID) {
 	w := &m.partitions[p]
-	w.unsynced, w.rotten = true, true
+	w.unsynced, w.suspect, w.rotten = true, true, true
 	m.counters["faults.failed_syncs_of_logs"]++
 	m.excuse(p, "failed sync")
 }
@@ -200,6 +203,7 @@ func (m *monitor) beforeCrash(c sim.Cause) {
 		w := &m.partitions[i]
 		w.before, w.crash = readLog(m.machine.Disk, p, cached), c
 		w.surviving = w.before.end
+		m.forget(p, w, c)
 		if c == sim.PowerLost {
 			medium := readLog(m.machine.Disk, p, durable)
 			w.surviving = medium.end
@@ -209,6 +213,35 @@ func (m *monitor) beforeCrash(c sim.Cause) {
 	}
 	if c == sim.PowerLost {
 		m.checkRecoveryPoints()
+	}
+}
+
+// forget notes that a process dies which alone knows that a sync of the log has failed. The next
+// one takes what it reads in the page cache for good, unless the mark of a recovery warns it: what
+// is acknowledged on top may vanish with the evicted pages. That is a residual risk of one replica
+// (a kernel that tells of a failed sync once), and excused from here on.
+func (m *monitor) forget(p kafka.PartitionID, w *watched, c sim.Cause) {
+	mark := partitionPath(p)
+	mark.Name += "/" + recoveryMark
+	if _, warned := m.machine.Disk.Bytes(mark); !w.suspect || warned || c == sim.PowerLost {
+		w.suspect = w.suspect && c != sim.PowerLost
+		return
+	}
+	if from := 1 + readLog(m.machine.Disk, p, durable).end; w.forgotten == 0 || from < w.forgotten {
+		w.forgotten = from
+	}
+}
+
+// recoveryMark is the file that says that a recovery has begun.
+const recoveryMark = "recovery.tmp"
+
+// excuseForgotten excuses what forget has found, at the end of the run.
+func (m *monitor) excuseForgotten() {
+	for i := range m.partitions {
+		if from := m.partitions[i].forgotten; from > 0 {
+			m.counters["faults.failed_syncs_forgotten"]++
+			m.recorder.excuse(kafka.PartitionID(i), from-1, "failed sync, then a kill")
+		}
 	}
 }
 
@@ -283,6 +316,7 @@ func (m *monitor) recoveryPoints(read reading) []kafka.Offset {
 // before the crash, and it has all that had to survive.
 func (m *monitor) cameOnline(p kafka.PartitionID, r *partition.Replica) {
 	w := &m.partitions[p]
+	w.suspect = false
 	log := readLog(m.machine.Disk, p, cached)
 	m.checked("S3")
 	if log.problem != "" || log.end != r.Log().Written() {

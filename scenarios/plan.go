@@ -22,6 +22,9 @@ type plan struct {
 	impatience sim.Interval // of clients, with a request
 	faults     faultPlan
 	cleanStop  bool // ends with a clean stop
+	sideTopic  bool // another topic is created, written to and deleted meanwhile
+	// idle is how long nobody asks for anything before the final read: sessions and producers age.
+	idle sim.Time
 }
 
 // producerPlan is one producer and what it sends.
@@ -57,7 +60,11 @@ func newPlan(d draw) *plan {
 			Low:  pick(d, sim.Time(15), 50, 300) * sim.Millisecond,
 			High: pick(d, sim.Time(400), 1000, 3000) * sim.Millisecond,
 		},
-		cleanStop: d.Chance(1, 2),
+		cleanStop: d.Chance(1, 2), sideTopic: d.Chance(1, 3),
+		idle: sim.Second,
+	}
+	if d.Chance(1, 6) {
+		p.idle = 130 * sim.Second
 	}
 	p.node = p.nodeConfig(d)
 	for range d.Between(1, 3) {

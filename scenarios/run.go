@@ -156,7 +156,7 @@ func (r *run) play() {
 		return
 	}
 	r.workload.stop()
-	r.world.Run(sim.Second, nil)
+	r.world.Run(r.plan.idle, r.exhausted)
 	if !r.until("L1", "the final read reaches the end", readTime, r.workload.finalRead()) {
 		return
 	}
@@ -234,6 +234,7 @@ func (r *run) stopCleanly() {
 
 // judge judges the history.
 func (r *run) judge() {
+	r.monitor.excuseForgotten()
 	r.verdict = linearizability.Judge(r.recorder.finish(), linearizability.Options{})
 	for _, v := range r.verdict.Violations() {
 		r.findings.fails(Check(v.Check), "%s", strings.TrimPrefix(v.String(), string(v.Check)+" "))

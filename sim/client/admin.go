@@ -69,6 +69,18 @@ func (c *Conn) CreateTopic(partitions int32, configs map[string]string,
 	return kafka.ErrorCode(res.Topics[0].ErrorCode)
 }
 
+// DeleteTopic deletes the topic. The code is NetworkException when there was no answer.
+func (c *Conn) DeleteTopic() kafka.ErrorCode {
+	r := kmsg.NewPtrDeleteTopicsRequest()
+	r.Version, r.TimeoutMillis = 5, 5000
+	r.TopicNames = append(r.TopicNames, c.host.Topic)
+	res, ok := c.Call(r).(*kmsg.DeleteTopicsResponse)
+	if !ok || len(res.Topics) != 1 {
+		return kafka.NetworkException
+	}
+	return kafka.ErrorCode(res.Topics[0].ErrorCode)
+}
+
 // initProducerID asks for a producer id.
 func (c *Conn) initProducerID(version int16) (kafka.ProducerID, kafka.ProducerEpoch, kafka.ErrorCode) {
 	r := kmsg.NewPtrInitProducerIDRequest()
