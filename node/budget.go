@@ -42,6 +42,7 @@ func (m *Memory) take(size int, c *Conn) *buffer {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.used > 0 && m.used+int64(size) > m.limit {
+		c.awaitBudget()
 		m.waiters = append(m.waiters, c)
 		return nil
 	}

@@ -72,17 +72,20 @@ func (c *Conn) Reserve(size int32) (env.Buffer, env.Verdict) {
 		c.refuse(fmt.Errorf("a frame of %d bytes, the limit is %d", size, c.maxFrame))
 		return nil, env.Hangup
 	}
-	c.mu.Lock()
-	c.stopped = true // before take: the budget may resume us at once
-	c.mu.Unlock()
 	b := c.memory.take(int(size), c)
 	if b == nil {
 		return nil, env.Pause
 	}
-	c.mu.Lock()
-	c.stopped = false
-	c.mu.Unlock()
 	return b, env.Continue
+}
+
+// awaitBudget notes that the reading half stops for want of budget. It is called before the
+// budget can resume the connection, and only if it will: a Resume that no Pause belongs to could
+// be taken for that of a later one.
+func (c *Conn) awaitBudget() {
+	c.mu.Lock()
+	c.stopped = true
+	c.mu.Unlock()
 }
 
 // Deliver implements env.ConnReader: it prepares the request and submits it, or holds it back.

@@ -149,6 +149,9 @@ func (q *FileQueue) performOne(op *env.FileOp) env.Errno {
 		q.release()
 		return env.OK
 	case env.FileRemove:
+		if q.leased() { // once the name is gone, a sender could not open it
+			q.open(env.OpenWrite)
+		}
 		err := disk.Remove(q.path)
 		q.release()
 		return err
@@ -256,6 +259,13 @@ func (q *FileQueue) open(flag env.OpenFlag) env.Errno {
 	q.file, q.opened = f, true
 	q.mu.Unlock()
 	return env.OK
+}
+
+// leased says whether ranges of the file are to be sent.
+func (q *FileQueue) leased() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.refs > 1
 }
 
 // retain takes a reference for a range that is to be sent.

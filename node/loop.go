@@ -75,7 +75,12 @@ func NewLoop(id LoopID, core Core, host Host, tap Tap) *Loop {
 }
 
 // Core returns the state machine, for inspection between turns by a single-threaded world.
-func (l *Loop) Core() Core { return l.core }
+func (l *Loop) Core() Core {
+	if w, ok := l.core.(*watched); ok {
+		return w.Core
+	}
+	return l.core
+}
 
 // Turns returns how many turns were run. For a single-threaded world or a stopped loop.
 func (l *Loop) Turns() uint64 { return l.turns }

@@ -31,9 +31,11 @@ type Node struct {
 func New(config *Config, host Host, id env.Identity, streams func(env.Use) *rand.Rand, tap Tap) *Node {
 	n := &Node{config: config, host: host, memory: NewMemory(config.RequestBudgetBytes)}
 	n.broker = broker.New(&config.Broker, id, streams)
-	n.loops[BrokerLoop] = NewLoop(BrokerLoop, &watched{Broker: n.broker, host: host}, host, tap)
+	c := controller.New(&config.Controller, id, streams)
+	n.loops[BrokerLoop] = NewLoop(BrokerLoop,
+		&watched{Core: n.broker, host: host, status: brokerStatus(n.broker)}, host, tap)
 	n.loops[ControllerLoop] = NewLoop(ControllerLoop,
-		controller.New(&config.Controller, id, streams), host, tap)
+		&watched{Core: c, host: host, status: controllerStatus(c)}, host, tap)
 	return n
 }
 
@@ -64,19 +66,28 @@ func (n *Node) Listener(name string) env.Acceptor {
 	return NewAcceptor(n.loops[BrokerLoop], n.memory, name, n.config.MaxFrameBytes)
 }
 
-// watched tells the host when the broker's status changes.
+// watched tells the host when the node's status changes. Each loop has one; they share nothing, so
+// each reports what it knows: the broker the life of the node, the controller only its end.
 type watched struct {
-	*broker.Broker
-	host Host
-	last Status
+	Core
+	host   Host
+	status func() Status
+	last   Status
 }
 
 // Turn implements Core.
-func (b *watched) Turn(now env.Now, in []env.Event, out *env.Effects) {
-	b.Broker.Turn(now, in, out)
-	s := Status{b.Ready(), b.Stopped(), b.ClusterID(), b.Fatal()}
-	if s != b.last {
-		b.last = s
-		b.host.Changed(s)
+func (c *watched) Turn(now env.Now, in []env.Event, out *env.Effects) {
+	c.Core.Turn(now, in, out)
+	if s := c.status(); s != c.last {
+		c.last = s
+		c.host.Changed(s)
 	}
+}
+
+func brokerStatus(b *broker.Broker) func() Status {
+	return func() Status { return Status{b.Ready(), b.Stopped(), b.ClusterID(), b.Fatal()} }
+}
+
+func controllerStatus(c *controller.Controller) func() Status {
+	return func() Status { return Status{Fatal: c.Fatal()} }
 }
