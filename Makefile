@@ -11,6 +11,8 @@ GB         ?= 1.5 # bench: gigabytes measured. recovery: gigabytes in the logs
 DISCARD    ?= 3 # bench: gigabytes written before anything counts
 PARTITIONS ?= 8 # bench, recovery: partitions
 FUZZTIME   ?= 5m # fuzz: of each fuzz target
+CANARIES   ?= # canaries: ids, with commas; empty is all
+SEEDS      ?= 2500 # campaign: seeds of each scenario. canaries: campaigns a canary
 
 GO  ?= go
 TAGS = canary,slow,live
@@ -23,7 +25,7 @@ LIVE     = $(GO) test -tags live -count=1 -v ./test/live -broker '$(BROKER)'
 # The last line of a target that fails.
 REPORT = trap '[ $$? = 0 ] || echo "$@: FAILED"' EXIT
 
-.PHONY: help run test ci lint conformance crash recovery hostile fuzz bench clean bin/stet
+.PHONY: help run test ci lint campaign canaries replay conformance crash recovery hostile fuzz bench clean bin/stet
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -41,6 +43,9 @@ test: ## unit, contract, property and short simulation tests
 ci: lint test ## what a change has to pass: lint, tests, and a short form of each longer check
 	@$(REPORT)
 	$(MAKE) --no-print-directory fuzz FUZZTIME=10s
+	$(MAKE) --no-print-directory campaign SEEDS=50
+	$(MAKE) --no-print-directory canaries SEEDS=1 CANARIES=46,50,51,57,61,67
+	$(MAKE) --no-print-directory replay
 	$(MAKE) --no-print-directory hostile
 	$(MAKE) --no-print-directory crash ROUNDS=5
 	$(MAKE) --no-print-directory conformance
@@ -57,6 +62,24 @@ lint: bin/staticcheck bin/gofumpt ## go vet, staticcheck, gofumpt
 		exit 1
 	fi
 	echo "lint: ok"
+
+campaign: bin/stet ## SEEDS seeds of every scenario, judged; fails on a violation or a mark never reached
+	@$(REPORT)
+	bin/stet sim campaign --scenario all --seeds 1..$(strip $(SEEDS)) | tee out/campaign
+	echo "campaign: ok $$(tail -n 1 out/campaign)"
+
+canaries: ## put historical bugs back, one at a time; each must be found, SEEDS campaigns each
+	@$(REPORT)
+	mkdir -p bin out
+	$(GO) build -tags canary -o bin/stet-canary ./cmd/stet
+	$(GO) run ./scenarios/canaries -campaigns $(if $(filter command line,$(origin SEEDS)),$(strip $(SEEDS)),5) \
+		-only '$(CANARIES)' bin/stet-canary | tee out/canaries
+	echo "canaries: ok $$(tail -n 1 out/canaries)"
+
+replay: ## record a real node under eight connections and replay it; a trace likewise
+	@$(REPORT)
+	$(GO) test -count=1 -run 'Record|Replay' ./node/... ./scenarios/...
+	echo "replay: ok"
 
 conformance: bin/stet ## round trips by kcat and franz-go, limits, Kafka's dump tool, start, memory, syscalls
 	@$(REPORT)

@@ -4,8 +4,9 @@
 //	canaries [-campaigns N] [-jobs J] STET
 //
 // STET is a binary built with the canary tag. A canary counts as found only by a check that is
-// expected of it, within its budget of seeds; a panic is no find. Each has to pass a few seeds of
-// its scenario without faults: a bug that shows without any says nothing of the faults.
+// expected of it, within its budget of seeds; a panic is no find. The last column says whether a few
+// seeds without faults pass: a bug that shows without any says nothing of the faults. Checks that
+// look at the medium at every acknowledgement see some bugs before anything goes wrong.
 package main
 
 import (
@@ -101,7 +102,7 @@ func (h hunt) run(campaigns int) outcome {
 			out.check = string(check)
 		}
 	}
-	out.missed = len(kills)*2 <= campaigns || out.calm != "ok"
+	out.missed = len(kills)*2 <= campaigns
 	if len(kills) == 0 {
 		out.seeds, out.check = fmt.Sprintf(">%d", budgets[h.tier]), "-"
 		return out
