@@ -60,7 +60,6 @@ type Send struct {
 	sequence kafka.Sequence
 	ordinal  int
 	state    sendState
-	call     *Call
 	retryAt  sim.Time
 	giveUpAt sim.Time
 }

@@ -99,7 +99,7 @@ func (p *Producer) judge(l *lane, s *Send, a Attempt) verdict {
 		}
 		if s.state != doomed {
 			p.host.Observer.Trouble(fmt.Sprintf("%s: partition %d producer %d epoch %d sequence %d "+
-				"attempt %d at %v", TroubleSequence, s.Partition, p.id, p.epoch, s.sequence,
+				"attempt %d at %v", p.refusal(s), s.Partition, p.id, p.epoch, s.sequence,
 				s.Attempts, now))
 		}
 		return abandon
@@ -116,6 +116,16 @@ func (p *Producer) judge(l *lane, s *Send, a Attempt) verdict {
 // TroubleSequence begins what is told when the broker refuses a batch as out of order although everything
 // before it is in the log. A broker that has lost nothing does not do that.
 const TroubleSequence = "sequence refused at the head of the line"
+
+// TroubleWrap begins it when the sequences have passed 2^31-1.
+const TroubleWrap = "sequence refused after its wrap"
+
+func (p *Producer) refusal(s *Send) string {
+	if p.config.FirstSequence > 1<<30 && s.sequence < 1<<30 && p.session == 1 {
+		return TroubleWrap
+	}
+	return TroubleSequence
+}
 
 // startOver takes another producer id. What was tried and is not resolved is given up, because
 // under another id it might come twice.
