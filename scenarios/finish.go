@@ -65,6 +65,10 @@ func (r *run) judgeTroubles() {
 	lossy := len(r.recorder.history.Excuses) > 0
 	for _, t := range r.recorder.troubles {
 		switch {
+		case strings.HasPrefix(t, client.TroubleWrap):
+			if !lossy && !r.gaveUp() {
+				r.findings.fails("P2", "%s, although nothing was lost", t)
+			}
 		case strings.HasPrefix(t, client.TroubleSequence):
 			if !lossy && !r.gaveUp() {
 				r.findings.fails("P4", "%s, although nothing was lost", t)

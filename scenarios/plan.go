@@ -77,13 +77,13 @@ func newPlan(d draw) *plan {
 	return p
 }
 
-// enough sees to it that a run is worth its name: 450 sends, some of them with acks=all.
+// enough sees to it that a run is worth its name: 600 sends, some of them with acks=all.
 func (p *plan) enough(d draw) {
 	first := &p.producers[0]
 	if first.Acks != -1 {
 		first.Acks, first.Idempotent = -1, d.Chance(1, 2)
 	}
-	for p.sends() < 450 {
+	for p.sends() < 600 {
 		p.producers[d.Index(len(p.producers))].sends += 20
 	}
 }
