@@ -60,7 +60,7 @@ func (s *Scheduler) push(e event) {
 		return
 	}
 	s.seq++
-	e.seq, e.at = s.seq, max(e.at, s.now)
+	e.seq, e.at = s.seq, max(e.at, s.now)+planted()
 	s.events.push(e)
 }
 
