@@ -3,6 +3,7 @@ package scenarios
 import (
 	"stet/core/commitlog"
 	"stet/core/kafka"
+	"stet/core/record"
 	"stet/sim"
 )
 
@@ -210,5 +211,30 @@ func checkSequences(f *findings, p kafka.PartitionID, log *storedLog) {
 			}
 		}
 		next[key] = b.LastSequence().Add(1)
+	}
+}
+
+// checkCorruption is S7: a batch that decays below the recovery point is never taken for the end of
+// the log. On a copy of the disk, a byte of a batch's head is inverted; a recovery then refuses the
+// directory, or finds the log no shorter.
+func (m *monitor) checkCorruption(p kafka.PartitionID, log *storedLog, pick int) {
+	job := m.recovery(p, false)
+	var below []storedBatch
+	for _, b := range log.batches {
+		if b.NextOffset() <= job.RecoveryPoint {
+			below = append(below, b)
+		}
+	}
+	if len(below) == 0 {
+		return
+	}
+	m.checked("S7")
+	w := m.newWorkshop()
+	b := below[pick%len(below)]
+	w.disk.Flip(segmentPath(p, b.segment, ".log"), b.position+int64(pick%record.HeaderSize), uint(pick%8))
+	r := w.recover(job, 0)
+	if r != nil && r.Usable() && r.DerivedState().End < job.RecoveryPoint {
+		m.fails("S7", "%s: offset %d decays below the recovery point %d, and the log ends at %d",
+			topicPartition(p), b.BaseOffset(), job.RecoveryPoint, r.DerivedState().End)
 	}
 }

@@ -66,6 +66,7 @@ type run struct {
 	saboteur  *saboteur
 	findings  *findings
 	workload  *workload
+	checks    *sim.Stream // what checks draw
 	verdict   linearizability.Verdict
 	hash      string
 	simulated sim.Time
@@ -101,6 +102,7 @@ func newRun(s *Scenario, seed uint64, o Options) *run {
 		stream: w.Entropy.Stream("faults", 0),
 	}
 	r.workload = newWorkload(r)
+	r.checks = w.Entropy.Stream("checks", 0)
 	r.connect()
 	return r
 }
@@ -109,7 +111,7 @@ func newRun(s *Scenario, seed uint64, o Options) *run {
 func (r *run) connect() {
 	r.machine.Tap = r.monitor
 	r.world.BeforeCrash = func(_ *sim.Machine, c sim.Cause) { r.monitor.beforeCrash(c) }
-	checks := r.world.Entropy.Stream("checks", 0)
+	checks := r.checks
 	r.world.AfterCrash = func(*sim.Machine, sim.Cause) {
 		p := partitionID(int32(checks.Index(int(r.plan.partitions))))
 		if kill := int(1 + checks.Skewed(40)); checks.Chance(1, 2) {
@@ -218,6 +220,7 @@ func (r *run) inspect() {
 		checkSequences(r.findings, p, log)
 		checkIndexes(r.findings, r.machine.Disk, p, log)
 		m.checkDerived(p, replica.Log())
+		m.checkCorruption(p, log, r.checks.Index(1<<20))
 		r.recorder.history.Dumps = append(r.recorder.history.Dumps,
 			dump(r.recorder.step(), p, log, replica.HighWatermark()))
 	}
