@@ -22,8 +22,9 @@ const formatVersion = 1
 type header struct {
 	Stet   string `json:"stet"` // "record"
 	Format int    `json:"format"`
-	Seed   string `json:"seed"`  // of the node's randomness, hex
-	Setup  string `json:"setup"` // configuration and identity, hex of the deep codec
+	Commit string `json:"commit,omitempty"` // that the build is of, if it knows
+	Seed   string `json:"seed"`             // of the node's randomness, hex
+	Setup  string `json:"setup"`            // configuration and identity, hex of the deep codec
 }
 
 // setup is what a node was made of.
@@ -48,7 +49,7 @@ type Recorder struct {
 func NewRecorder(w io.Writer, seed [32]byte, c *node.Config, id env.Identity) (*Recorder, error) {
 	r := &Recorder{w: bufio.NewWriterSize(w, 1<<16)}
 	first, err := json.Marshal(header{
-		Stet: "record", Format: formatVersion, Seed: hex.EncodeToString(seed[:]),
+		Stet: "record", Format: formatVersion, Commit: commitOfBuild(), Seed: hex.EncodeToString(seed[:]),
 		Setup: hex.EncodeToString(appendDeep(nil, reflect.ValueOf(&setup{*c, id}).Elem())),
 	})
 	if err != nil {

@@ -87,6 +87,9 @@ func readSetup(r *bufio.Reader, streams func([32]byte) func(env.Use) *rand.Rand)
 	if h.Format != formatVersion {
 		return cores, fmt.Errorf("recording of format %d: this build reads %d", h.Format, formatVersion)
 	}
+	if err := checkCommit(h.Commit, commitOfBuild()); err != nil {
+		return cores, err
+	}
 	seed, err := hex.DecodeString(h.Seed)
 	if err != nil || len(seed) != 32 {
 		return cores, errors.New("recording without a seed")
