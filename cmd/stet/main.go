@@ -69,8 +69,20 @@ violated, 11 liveness violated, 12 crash or assertion, 13 nondeterminism, 14 a c
 never reached (campaigns).`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
 	}
 	root.AddCommand(serveCommand(), simCommand(), dumpCommand())
+	refuseUnknown(root)
 	return root
+}
+
+// refuseUnknown makes commands that only group others refuse a name they do not know. Cobra checks
+// the arguments of runnable commands only: without this, `stet dump lgo` prints help and exits 0.
+func refuseUnknown(c *cobra.Command) {
+	if !c.Runnable() {
+		c.Args = cobra.NoArgs
+		c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+	}
+	for _, sub := range c.Commands() {
+		refuseUnknown(sub)
+	}
 }

@@ -31,7 +31,11 @@ type serveFlags struct {
 }
 
 func serveCommand() *cobra.Command {
-	var f serveFlags
+	return serveCommandInto(new(serveFlags))
+}
+
+// serveCommandInto returns the command, with its flags bound to f.
+func serveCommandInto(f *serveFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Run a node",
@@ -43,7 +47,7 @@ answered it prints one line:
 Settings come from flags, then the environment (STET_DATA_DIR for --data-dir), then the YAML file
 given with --config (its keys are the flags; "set" is a map of Kafka names), then defaults.`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return serve(c, &f) },
+		RunE: func(c *cobra.Command, _ []string) error { return serve(c, f) },
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.DataDir, "data-dir", "./data", "directory of the node's data")
@@ -59,15 +63,10 @@ given with --config (its keys are the flags; "set" is a map of Kafka names), the
 }
 
 func serve(c *cobra.Command, f *serveFlags) error {
-	if err := fillSettings(c.Flags(), f); err != nil {
-		return err
-	}
-	config, err := nodeConfig(f)
-	if err != nil {
-		return err
-	}
-	logger, err := newLogger(f.LogFormat)
-	if err != nil {
+	filled := fillSettings(c.Flags(), f)
+	config, refused := nodeConfig(f)
+	logger, unknown := newLogger(f.LogFormat)
+	if err := errors.Join(filled, refused, unknown); err != nil {
 		return err
 	}
 	o := system.Options{
@@ -82,7 +81,7 @@ func serve(c *cobra.Command, f *serveFlags) error {
 		}
 		o.Record, finish = recordInto(file)
 	}
-	err = system.Serve(stopSignals(), o, func(s system.Started) {
+	err := system.Serve(stopSignals(), o, func(s system.Started) {
 		fmt.Printf("listening addr=%s node=%d cluster=%s\n", s.Addr, f.NodeID, s.ClusterID)
 	})
 	return errors.Join(err, finish())

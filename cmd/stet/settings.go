@@ -15,6 +15,7 @@ import (
 	"stet/core/broker"
 	"stet/core/controller"
 	"stet/core/kafka"
+	"stet/core/metadata"
 	"stet/node"
 )
 
@@ -27,6 +28,7 @@ func fillSettings(flags *pflag.FlagSet, f *serveFlags) error {
 	if err != nil {
 		return err
 	}
+	faults = append(faults, file.faults...)
 	flags.VisitAll(func(flag *pflag.Flag) {
 		value, known := file.keys[flag.Name]
 		delete(file.keys, flag.Name)
@@ -60,12 +62,14 @@ func configPath(flags *pflag.FlagSet, f *serveFlags) string {
 
 // configFile is a YAML file of settings: flags by name, and Kafka's names under set.
 type configFile struct {
-	keys map[string]string
-	set  []string // KEY=VALUE, sorted
+	path   string
+	keys   map[string]string
+	set    []string // KEY=VALUE, sorted
+	faults []error  // keys whose value has the wrong shape
 }
 
 func readConfig(path string) (configFile, error) {
-	file := configFile{keys: map[string]string{}}
+	file := configFile{path: path, keys: map[string]string{}}
 	if path == "" {
 		return file, nil
 	}
@@ -77,20 +81,33 @@ func readConfig(path string) (configFile, error) {
 	if err := yaml.Unmarshal(text, &doc); err != nil {
 		return file, fmt.Errorf("config: %s: %w", path, err)
 	}
-	for key, value := range doc {
-		if key != "set" {
-			file.keys[key] = value.Value
-			continue
-		}
-		var set map[string]string
-		if err := value.Decode(&set); err != nil {
-			return file, fmt.Errorf("config: %s: set: give a map of Kafka names: %w", path, err)
-		}
-		for _, name := range slices.Sorted(maps.Keys(set)) {
-			file.set = append(file.set, name+"="+set[name])
-		}
+	for _, key := range slices.Sorted(maps.Keys(doc)) {
+		value := doc[key]
+		file.take(key, &value)
 	}
 	return file, nil
+}
+
+// take notes one key of the file.
+func (file *configFile) take(key string, value *yaml.Node) {
+	if key != "set" {
+		if value.Kind != yaml.ScalarNode {
+			file.faults = append(file.faults,
+				fmt.Errorf("setting %s: %s: give one value", key, file.path))
+			return
+		}
+		file.keys[key] = value.Value
+		return
+	}
+	var set map[string]string
+	if err := value.Decode(&set); err != nil {
+		file.faults = append(file.faults,
+			fmt.Errorf("setting set: %s: give a map of Kafka names", file.path))
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		file.set = append(file.set, name+"="+set[name])
+	}
 }
 
 // nodeConfig turns settings into a node's configuration. It names all faults at once.
@@ -142,13 +159,26 @@ func setKafkaName(c *node.Config, name, value string) error {
 	case "queued.max.request.bytes":
 		return setInt(&c.RequestBudgetBytes, value, 1, 1<<40)
 	case "message.max.bytes":
-		return b.Topic.Set("max.message.bytes", value)
+		return setTopicDefault(b, "max.message.bytes", value)
 	case "log.roll.ms":
-		return b.Topic.Set("segment.ms", value)
+		return setTopicDefault(b, "segment.ms", value)
 	case "log.flush.interval.messages":
-		return b.Topic.Set("flush.messages", value)
+		return setTopicDefault(b, "flush.messages", value)
 	}
-	return b.Topic.Set(strings.TrimPrefix(name, "log."), value)
+	return setTopicDefault(b, strings.TrimPrefix(name, "log."), value)
+}
+
+// setTopicDefault sets what topics have that do not say otherwise. A partition passes over names it
+// does not act on, so the name is looked up here: a misspelt setting must not count as set.
+func setTopicDefault(b *broker.Config, name, value string) error {
+	definition, known := metadata.TopicConfig(name)
+	if !known {
+		return errors.New("no such setting")
+	}
+	if err := definition.Check(value); err != nil {
+		return err
+	}
+	return b.Topic.Set(name, value)
 }
 
 func setBool(to *bool, value string) error {
