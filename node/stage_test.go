@@ -107,7 +107,7 @@ func (d *scriptDisk) Open(p env.Path, flag env.OpenFlag) (env.File, env.Errno) {
 func (d *scriptDisk) Rename(_, _ env.Path) env.Errno            { return env.OK }
 func (d *scriptDisk) Mkdir(env.Path) env.Errno                  { return env.OK }
 func (d *scriptDisk) List(env.Path) ([]env.DirEntry, env.Errno) { return nil, env.OK }
-func (d *scriptDisk) Remove(p env.Path) env.Errno { return d.call("remove %s", p.Name).err }
+func (d *scriptDisk) Remove(p env.Path) env.Errno               { return d.call("remove %s", p.Name).err }
 
 func (d *scriptDisk) SyncDir(p env.Path) env.Errno { return d.call("syncdir %s", p.Name).err }
 
