@@ -36,7 +36,8 @@ func (e *end) Send(parts []env.Part) (int64, env.Errno) {
 	n := c.network
 	handed := handOver(parts)
 	if t := n.scheduler.Current(); t != nil {
-		n.scheduler.Await(n.stream.Delay(Microsecond, 20*Microsecond))
+		l := n.link(e.place, c.ends[1-e.side].place)
+		n.scheduler.Await(l.stream.Delay(Microsecond, 20*Microsecond))
 		for !c.dead[e.side] && c.pipes[e.side].unread >= windowBytes {
 			c.pipes[e.side].blocked = append(c.pipes[e.side].blocked, t)
 			n.scheduler.Park()
@@ -153,7 +154,7 @@ func (c *conn) answerFromTheGrave(silent int) {
 	if there.cut || back.cut || !n.listens(c.ends[silent].place) {
 		return
 	}
-	delay := there.transit(n.stream, 0) + back.transit(n.stream, 0)
+	delay := there.transit(0) + back.transit(0)
 	n.scheduler.After(delay, 0, KindClosed, func() {
 		c.fail(1-silent, env.EReset)
 		c.forget()

@@ -25,7 +25,9 @@ type Disk struct {
 	scheduler *Scheduler
 	faults    *FaultLog
 	place     Place
-	stream    *Stream
+	timing    [diskOpCount]*Stream // how long calls take
+	deaths    *Stream              // what a death or a failure in the middle of a call leaves
+	caching   *Stream              // what is written back and evicted
 	profile   DiskProfile
 	roots     []*inode
 	changes   []dirChange
@@ -78,9 +80,13 @@ type DiskCounts struct {
 func NewDisk(s *Scheduler, faults *FaultLog, stream *Stream, p Place, dirCount int) *Disk {
 	d := &Disk{
 		Plan: NoDiskFaults{}, Strike: func(Cause) {},
-		scheduler: s, faults: faults, place: p, stream: stream, profile: DefaultDiskProfile(),
+		scheduler: s, faults: faults, place: p, profile: DefaultDiskProfile(),
 		ordinals: map[opKey]int{},
 	}
+	for k := range d.timing {
+		d.timing[k] = stream.Sub(diskOpNames[k])
+	}
+	d.deaths, d.caching = stream.Sub("deaths"), stream.Sub("caching")
 	for range dirCount {
 		d.roots = append(d.roots, newDir(d.nextInode()))
 	}

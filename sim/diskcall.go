@@ -52,7 +52,7 @@ func (m *mount) call(k DiskOpKind, p env.Path, off, length int64, took Interval,
 	m.mustLive()
 	fault := d.judge(DiskOp{d.place, p, k, d.ordinal(p, k), off, length})
 	d.counts.Calls++
-	delay := d.stream.Delay(took.Low, took.High)
+	delay := d.timing[k].Delay(took.Low, took.High)
 	if d.scheduler.Now() < d.slowUntil {
 		delay += d.slowBy
 	}
@@ -75,7 +75,7 @@ func (m *mount) call(k DiskOpKind, p env.Path, off, length int64, took Interval,
 
 // strike has the machine die in the course of a call that takes the given time.
 func (d *Disk) strike(within Time, cause Cause) {
-	at := d.stream.Delay(0, max(0, within-1))
+	at := d.deaths.Delay(0, max(0, within-1))
 	d.scheduler.After(at, 0, KindCrash, func() { d.Strike(cause) })
 }
 
@@ -99,7 +99,7 @@ func (m *mount) done(k DiskOpKind, p env.Path, off, n int64, err env.Errno) env.
 // perhaps runs f in half of the cases: an operation that is all or nothing, cut by a death.
 func (d *Disk) perhaps(f func()) func() {
 	return func() {
-		if d.stream.Chance(1, 2) {
+		if d.deaths.Chance(1, 2) {
 			f()
 		}
 	}

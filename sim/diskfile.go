@@ -34,13 +34,13 @@ func (f *file) WriteAt(bufs [][]byte, off int64) (int64, env.Errno) {
 	}
 	fault := f.mount.call(DiskWrite, f.path, off, total, d.profile.Write, func() {
 		d.counts.TornInFlight++
-		f.land(bufs, off, d.stream.Between(0, total))
+		f.land(bufs, off, d.deaths.Between(0, total))
 	})
 	d.counts.Writes++
 	n, err := f.store(fault, bufs, off, total)
 	f.mount.done(DiskWrite, f.path, off, n, err)
-	if n > 0 && d.stream.Chance(d.profile.WriteBack, 256) && len(f.node.dirty) > 0 {
-		f.node.writeBack(f.node.dirty[d.stream.Index(len(f.node.dirty))])
+	if n > 0 && d.caching.Chance(d.profile.WriteBack, 256) && len(f.node.dirty) > 0 {
+		f.node.writeBack(f.node.dirty[d.caching.Index(len(f.node.dirty))])
 	}
 	return n, err
 }
@@ -156,13 +156,13 @@ func (n *inode) complete(im syncImage) {
 func (d *Disk) failSync(n *inode, im syncImage) {
 	d.counts.FailedSyncs++
 	for _, p := range im.pages {
-		n.settle(p, d.stream.Chance(1, 4))
+		n.settle(p, d.deaths.Chance(1, 4))
 	}
-	if d.stream.Chance(1, 2) {
+	if d.deaths.Chance(1, 2) {
 		n.settleSize(im)
 	}
 	n.compactDirty()
-	wait := d.stream.Delay(d.profile.Evict.Low, d.profile.Evict.High)
+	wait := d.caching.Delay(d.profile.Evict.Low, d.profile.Evict.High)
 	d.scheduler.After(wait, 0, KindDisk, func() {
 		count := n.evictClean()
 		d.scheduler.trace.Record(Record{Place: d.place, Kind: KindDisk, What: "evict", A: int64(count)})

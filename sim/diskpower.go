@@ -193,7 +193,7 @@ func (d *Disk) mix(s *slot, index int, durable int64, fate PageFate) *page {
 		// garbage: the sector before a torn one survives, and so does a half-filled one.
 		empty := s.medium == nil || int64(index)*PageSize+int64(from) >= durable
 		if f == SectorGarbage && empty {
-			_, _ = d.stream.Read(mixed.data[from:to])
+			_, _ = d.deaths.Read(mixed.data[from:to])
 		}
 	}
 	return mixed

@@ -16,6 +16,9 @@ type Entropy struct {
 	streams []*Stream // in the order of first use, which is a function of the seed
 	byName  map[streamName]*Stream
 	fold    uint64
+
+	recording bool
+	playing   map[string][]int64 // by stream; nil if nothing is played
 }
 
 type streamName struct {
@@ -43,7 +46,10 @@ func (e *Entropy) Stream(purpose string, p Place) *Stream {
 		name: fmt.Sprintf("%s@%s", purpose, p), chacha: rand.NewChaCha8(key),
 		weight: binary.LittleEndian.Uint64(mark[:]) | 1, fold: &e.fold,
 	}
-	s := &Stream{Rand: rand.New(source), source: source}
+	s := &Stream{
+		Rand: rand.New(source), source: source, tape: e.newTape(source.name),
+		entropy: e, name: name,
+	}
 	e.byName[name] = s
 	e.streams = append(e.streams, s)
 	return s

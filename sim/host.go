@@ -37,7 +37,8 @@ type host struct {
 	place     Place
 	clock     *Clock
 	mount     env.Disk
-	stream    *Stream
+	turns     [node.LoopCount]*Stream // when the loops run
+	works     [len(workNames)]*Stream // when the entries of queues do
 	pace      *Pace
 	changed   func(node.Status)
 	alarms    [node.LoopCount]alarm
@@ -51,10 +52,17 @@ type alarm struct {
 
 // newHost returns the host of a life that begins now.
 func newHost(s *Scheduler, o Owner, c *Clock, d *Disk, stream *Stream, pace *Pace) *host {
-	return &host{
+	h := &host{
 		scheduler: s, owner: o, place: s.PlaceOf(o), clock: c, mount: d.Mount(o),
-		stream: stream, pace: pace, changed: func(node.Status) {},
+		pace: pace, changed: func(node.Status) {},
 	}
+	for l := range h.turns {
+		h.turns[l] = stream.Sub(node.LoopID(l).String())
+	}
+	for w, name := range workNames {
+		h.works[w] = stream.Sub(name)
+	}
+	return h
 }
 
 // Undigested keeps a node's digest from walking into the world.
@@ -71,12 +79,12 @@ func (h *host) Worker(node.Work) node.Worker { return h }
 
 // Runnable implements node.Worker: the loop runs in an event of its own.
 func (h *host) Runnable(l *node.Loop) {
-	h.scheduler.After(h.pace.draw(h.stream, h.pace.Turn), h.owner, KindTurn, func() { l.Run(h) })
+	h.scheduler.After(h.pace.draw(h.turns[l.ID], h.pace.Turn), h.owner, KindTurn, func() { l.Run(h) })
 }
 
 // Ready implements node.Worker: the work runs in a task of its own.
 func (h *host) Ready(w node.Work) {
-	d := h.pace.draw(h.stream, h.pace.Work)
+	d := h.pace.draw(h.works[w.Kind()], h.pace.Work)
 	h.scheduler.Spawn(d, h.owner, workNames[w.Kind()], func() { w.Run(h) })
 }
 

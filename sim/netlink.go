@@ -24,6 +24,7 @@ type link struct {
 	profile LinkProfile
 	cut     bool // a partition: nothing passes, and it is kept and sent again
 	stalled Time // nothing passes before
+	stream  *Stream
 }
 
 // pair is a direction.
@@ -32,7 +33,7 @@ type pair struct{ from, to Place }
 func (n *Network) link(from, to Place) *link {
 	l := n.links[pair{from, to}]
 	if l == nil {
-		l = &link{profile: n.profile}
+		l = &link{profile: n.profile, stream: n.stream.Sub(from.String() + "->" + to.String())}
 		n.links[pair{from, to}] = l
 	}
 	return l
@@ -107,7 +108,8 @@ func (n *Network) kick(from, to Place) {
 }
 
 // transit draws how long a send takes.
-func (l *link) transit(s *Stream, bytes int64) Time {
+func (l *link) transit(bytes int64) Time {
+	s := l.stream
 	d := s.Delay(l.profile.Delay.Low, l.profile.Delay.High)
 	if s.Chance(l.profile.SpikeOf256, 256) {
 		d += s.Delay(l.profile.Spike.Low, l.profile.Spike.High)

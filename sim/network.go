@@ -120,7 +120,7 @@ func (n *Network) Dial(owner Owner, to Place, addr string, r env.ConnReader) env
 func (c *conn) attempt(addr string, deadline Time) {
 	n := c.network
 	there, back := n.link(c.ends[0].place, c.ends[1].place), n.link(c.ends[1].place, c.ends[0].place)
-	delay := there.transit(n.stream, 0) + back.transit(n.stream, 0)
+	delay := there.transit(0) + back.transit(0)
 	n.scheduler.After(delay, 0, KindOpen, func() {
 		now := n.scheduler.Now()
 		switch {

@@ -83,7 +83,7 @@ func (p *pipe) send(parts []env.Part, s sent) (int64, env.Errno) {
 		return s.bytes, env.OK // into the void
 	}
 	l := n.link(c.ends[p.side].place, p.receiver.place)
-	s.at = max(p.last, n.scheduler.later(l.transit(n.stream, s.bytes)+delay))
+	s.at = max(p.last, n.scheduler.later(l.transit(s.bytes)+delay))
 	p.last = s.at
 	p.unread += s.bytes
 	p.queue = append(p.queue, s)
@@ -300,7 +300,7 @@ func (p *pipe) finish() {
 	p.ended = true
 	p.last = max(p.last, p.conn.network.scheduler.later(
 		p.conn.network.link(p.conn.ends[p.side].place, p.receiver.place).
-			transit(p.conn.network.stream, 0)))
+			transit(0)))
 	p.schedule()
 }
 

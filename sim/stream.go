@@ -9,9 +9,23 @@ import (
 
 // Stream is one independent source of randomness that counts what is drawn from it. All draws are
 // integers: a probability is a ratio.
+//
+// What the methods of Stream itself draw are decisions. They can be taped, and played from a tape
+// instead: see Entropy. What Read and the embedded Rand draw are identifiers and garbage, whose
+// value decides nothing, and a library's own draws; they always come from the seed.
 type Stream struct {
 	*rand.Rand // for consumers that want one; its draws count too
 	source     *countingSource
+	tape       *tape // nil: nothing is taped or played
+
+	entropy *Entropy // whose stream it is
+	name    streamName
+}
+
+// Sub returns the stream of a part of the purpose, at the same place: what one part draws does not
+// move the others.
+func (s *Stream) Sub(part string) *Stream {
+	return s.entropy.Stream(s.name.purpose+" "+part, s.name.place)
 }
 
 // countingSource is ChaCha8 with a cursor.
@@ -37,11 +51,22 @@ func (s *Stream) Draws() uint64 { return s.source.draws }
 // not move its stream.
 func (s *Stream) Chance(num, den uint64) bool {
 	invariant.Always(den > 0 && num <= den, "a chance is a ratio of at most one")
-	return num > 0 && s.Uint64N(den) < num
+	if num == 0 {
+		return false
+	}
+	hit := int64(0)
+	if s.Uint64N(den) < num {
+		hit = 1
+	}
+	return s.decide(hit, 0, 1, 0) == 1
 }
 
 // Between draws from [low, high].
 func (s *Stream) Between(low, high int64) int64 {
+	return s.decide(s.between(low, high), low, high, low+(high-low)/2)
+}
+
+func (s *Stream) between(low, high int64) int64 {
 	invariant.Always(low <= high, "a range has its bounds in order")
 	if low == high {
 		return low
@@ -66,12 +91,23 @@ func (s *Stream) Skewed(high int64) int64 {
 	for v := high; v > 0; v >>= 1 {
 		bits++
 	}
-	limit := int64(1)<<s.Between(0, int64(bits)) - 1
-	return s.Between(0, min(limit, high))
+	limit := int64(1)<<s.between(0, int64(bits)) - 1
+	return s.decide(s.between(0, min(limit, high)), 0, high, 0)
 }
 
 // Index draws from [0, n), n > 0.
-func (s *Stream) Index(n int) int { return int(s.Uint64N(uint64(n))) }
+func (s *Stream) Index(n int) int {
+	return int(s.decide(int64(s.Uint64N(uint64(n))), 0, int64(n-1), 0))
+}
+
+// decide puts a decision on tape, or takes it from there: drawn is what the seed says, steady what
+// a schedule without a tape says.
+func (s *Stream) decide(drawn, low, high, steady int64) int64 {
+	if s.tape == nil || low == high {
+		return drawn
+	}
+	return s.tape.decide(drawn, low, high, steady)
+}
 
 // Read fills p and counts a draw for each eight bytes or part of them. It never fails.
 func (s *Stream) Read(p []byte) (int, error) {

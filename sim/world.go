@@ -29,6 +29,9 @@ type World struct {
 	AfterCrash  func(*Machine, Cause)
 	OnStatus    func(*Machine, node.Status)
 
+	// Fates, if set, decides what a power loss in the middle of a disk call leaves.
+	Fates func(*Machine) PowerFates
+
 	seat       *Seat
 	digester   *digest.Digester
 	nextDigest uint64
@@ -103,10 +106,17 @@ func (w *World) AddMachine(config node.Config) *Machine {
 // strike ends a process, or a machine, in the middle of a disk call.
 func (w *World) strike(m *Machine, c Cause) {
 	if c == PowerLost {
-		m.LosePower(NewRandomFates(w.Entropy.Stream("power loss", m.Place)))
+		m.LosePower(w.fates(m))
 		return
 	}
 	m.Kill()
+}
+
+func (w *World) fates(m *Machine) PowerFates {
+	if w.Fates != nil {
+		return w.Fates(m)
+	}
+	return NewRandomFates(w.Entropy.Stream("power loss", m.Place))
 }
 
 // NewClient returns the place and the owner of another client, c0 first.
