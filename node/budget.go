@@ -1,6 +1,7 @@
 package node
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -9,16 +10,42 @@ import (
 )
 
 // Memory bounds and recycles the memory that frames are read into. A frame's bytes count from its
-// size prefix until its last reference is gone; connections that find no budget wait in order.
+// size prefix until its last reference is gone.
+//
+// Who comes first is served first: while a connection waits, no later frame is admitted, however
+// small, so that a large one waits only for what was admitted before it. The one at the front is
+// granted its bytes as soon as they fit, and is then resumed to fetch them; a connection waits for
+// one frame at a time.
 type Memory struct {
 	limit int64
 
 	mu      sync.Mutex
-	used    int64
-	waiters []*Conn
+	used    int64     // of frames that are alive or granted
+	waiters []waiting // waiters[head:], first come first
+	head    int
 	free    [len(sizeClasses)][]*buffer
 	kept    int64 // bytes in free
 }
+
+// waiting is a connection that has announced a frame for which there was no budget.
+type waiting struct {
+	conn *Conn
+	size int
+}
+
+// claim is what a connection has of the budget but no frame yet. It is guarded by Memory.mu.
+type claim struct {
+	state claimState
+	size  int // of the frame that is waited for, or granted
+}
+
+type claimState uint8
+
+const (
+	claimNone claimState = iota
+	claimWaiting
+	claimGranted // size bytes are counted for it
+)
 
 // sizeClasses are the capacities that are recycled; larger frames are left to the collector.
 var sizeClasses = [...]int{4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20}
@@ -36,18 +63,79 @@ func (m *Memory) Used() int64 {
 	return m.used
 }
 
-// take returns a buffer of size bytes, or nil and remembers c for Resume. A frame larger than the
+// take returns a buffer of size bytes, or nil: then c has its place in the line, and is resumed
+// once its bytes are granted. Asking again before that changes nothing. A frame larger than the
 // whole budget is admitted alone, so that it can not wait for ever.
 func (m *Memory) take(size int, c *Conn) *buffer {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.used > 0 && m.used+int64(size) > m.limit {
-		c.awaitBudget()
-		m.waiters = append(m.waiters, c)
+	switch {
+	case c.claim.state == claimWaiting:
+		return nil
+	case c.claim.state == claimGranted:
+		invariant.Always(c.claim.size == size, "a frame has the size that it announced")
+		c.claim = claim{}
+	case m.head < len(m.waiters) || !m.fits(size):
+		m.enqueue(waiting{c, size})
+		return nil
+	default:
+		m.used += int64(size)
+	}
+	return m.get(size)
+}
+
+func (m *Memory) fits(size int) bool { return m.used == 0 || m.used+int64(size) <= m.limit }
+
+func (m *Memory) enqueue(w waiting) {
+	w.conn.claim = claim{claimWaiting, w.size}
+	if len(m.waiters) == cap(m.waiters) && m.head > 0 {
+		n := copy(m.waiters, m.waiters[m.head:])
+		clear(m.waiters[n:])
+		m.waiters, m.head = m.waiters[:n], 0
+	}
+	m.waiters = append(m.waiters, w)
+}
+
+// grant counts the bytes of the first in line, if they fit, and returns it for its Resume.
+func (m *Memory) grant() *Conn {
+	if m.head == len(m.waiters) || !m.fits(m.waiters[m.head].size) {
 		return nil
 	}
-	m.used += int64(size)
-	return m.get(size)
+	w := m.waiters[m.head]
+	m.waiters[m.head] = waiting{}
+	if m.head++; m.head == len(m.waiters) {
+		m.waiters, m.head = m.waiters[:0], 0
+	}
+	m.used += int64(w.size)
+	w.conn.claim.state = claimGranted
+	return w.conn
+}
+
+// serve grants what fits. m.mu is held, and given free.
+func (m *Memory) serve() {
+	for c := m.grant(); c != nil; c = m.grant() {
+		m.mu.Unlock()
+		c.writer.Resume()
+		m.mu.Lock()
+	}
+	m.mu.Unlock()
+}
+
+// leave takes c out of the line and takes back what was granted to it: it is closed.
+func (m *Memory) leave(c *Conn) {
+	m.mu.Lock()
+	switch c.claim.state {
+	case claimWaiting:
+		i := slices.IndexFunc(m.waiters, func(w waiting) bool { return w.conn == c })
+		m.waiters = slices.Delete(m.waiters, i, i+1)
+		if m.head == len(m.waiters) {
+			m.waiters, m.head = m.waiters[:0], 0
+		}
+	case claimGranted:
+		m.used -= int64(c.claim.size)
+	}
+	c.claim = claim{}
+	m.serve()
 }
 
 func (m *Memory) get(size int) *buffer {
@@ -89,7 +177,7 @@ func classOf(size int) int {
 	return -1
 }
 
-// give takes back a buffer and lets the connections go on that now find budget.
+// give takes back a buffer and serves those that now find budget.
 func (m *Memory) give(b *buffer) {
 	m.mu.Lock()
 	m.used -= int64(b.size)
@@ -98,12 +186,7 @@ func (m *Memory) give(b *buffer) {
 		m.free[class] = append(m.free[class], b)
 		m.kept += int64(cap(b.block))
 	}
-	waiters := m.waiters
-	m.waiters = nil
-	m.mu.Unlock()
-	for _, c := range waiters {
-		c.resume()
-	}
+	m.serve()
 }
 
 // buffer implements env.Buffer.

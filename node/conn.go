@@ -27,6 +27,7 @@ type Conn struct {
 	memory   *Memory
 	maxFrame int32
 	decoder  *wire.Decoder // of the reading half
+	claim    claim         // of a frame that has not arrived; memory guards it
 
 	mu        sync.Mutex
 	bodies    []any    // consumed by their turns, for the decoder to reuse
@@ -35,7 +36,7 @@ type Conn struct {
 	bytes     int64    // of the requests in flight
 	exclusive bool     // a request that is neither Produce nor Fetch is in flight
 	held      *env.Request
-	stopped   bool // the reading half waits for Resume
+	stopped   bool // the reading half waits for Resume, but not for budget
 	paused    bool // the core asked for it
 	flushing  bool // somebody sends
 	closing   bool // close once the filled slots have left
@@ -77,15 +78,6 @@ func (c *Conn) Reserve(size int32) (env.Buffer, env.Verdict) {
 		return nil, env.Pause
 	}
 	return b, env.Continue
-}
-
-// awaitBudget notes that the reading half stops for want of budget. It is called before the
-// budget can resume the connection, and only if it will: a Resume that no Pause belongs to could
-// be taken for that of a later one.
-func (c *Conn) awaitBudget() {
-	c.mu.Lock()
-	c.stopped = true
-	c.mu.Unlock()
 }
 
 // Deliver implements env.ConnReader: it prepares the request and submits it, or holds it back.
@@ -400,6 +392,7 @@ func (c *Conn) Closed(err env.Errno) {
 	if held != nil {
 		held.Frame.Release()
 	}
+	c.memory.leave(c)
 	w := c.loop.host.Worker(nil)
 	defer w.Finish()
 	events = append(events, env.Event{Kind: env.EventConnClosed, Conn: c.id, Err: err})
