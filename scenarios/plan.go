@@ -102,7 +102,6 @@ func (p *plan) nodeConfig(d draw) node.Config {
 	c.Broker.FetchSessionSlots = pick(d, 1, 2, 1000)
 	c.Controller.Quorum.SnapshotEntries = pick(d, 3, 10, 20_000)
 	t := &c.Broker.Topic
-	t.RetentionMs = -1
 	t.SegmentBytes = pick(d, int32(2<<10), 6<<10, 20<<10, 1<<20)
 	t.IndexIntervalBytes = pick(d, int32(1), 200, 1500, 4096)
 	t.SegmentIndexBytes = pick(d, int32(48), 200, 10<<20)

@@ -15,7 +15,6 @@ import (
 	"stet/core/broker"
 	"stet/core/controller"
 	"stet/core/kafka"
-	"stet/core/metadata"
 	"stet/node"
 )
 
@@ -159,26 +158,26 @@ func setKafkaName(c *node.Config, name, value string) error {
 	case "queued.max.request.bytes":
 		return setInt(&c.RequestBudgetBytes, value, 1, 1<<40)
 	case "message.max.bytes":
-		return setTopicDefault(b, "max.message.bytes", value)
+		return setTopicDefault(c, "max.message.bytes", value)
 	case "log.roll.ms":
-		return setTopicDefault(b, "segment.ms", value)
+		return setTopicDefault(c, "segment.ms", value)
 	case "log.flush.interval.messages":
-		return setTopicDefault(b, "flush.messages", value)
+		return setTopicDefault(c, "flush.messages", value)
 	}
-	return setTopicDefault(b, strings.TrimPrefix(name, "log."), value)
+	return setTopicDefault(c, strings.TrimPrefix(name, "log."), value)
 }
 
-// setTopicDefault sets what topics have that do not say otherwise. A partition passes over names it
-// does not act on, so the name is looked up here: a misspelt setting must not count as set.
-func setTopicDefault(b *broker.Config, name, value string) error {
-	definition, known := metadata.TopicConfig(name)
+// setTopicDefault sets what topics have that do not say otherwise, by the rules for topics.
+func setTopicDefault(c *node.Config, name, value string) error {
+	setting, known := kafka.FindTopicSetting(name)
 	if !known {
 		return errors.New("no such setting")
 	}
-	if err := definition.Check(value); err != nil {
+	if err := setting.Check(value); err != nil {
 		return err
 	}
-	return b.Topic.Set(name, value)
+	_ = c.Controller.Topic.Set(name, value) // to tell; Check has accepted the value
+	return c.Broker.Topic.Set(name, value)
 }
 
 func setBool(to *bool, value string) error {

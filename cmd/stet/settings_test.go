@@ -77,10 +77,17 @@ func TestKafkaNamesFollowTheSamePrecedence(t *testing.T) {
 
 func TestDefaultsOfTopicsGoByBothNames(t *testing.T) {
 	_, config := settle(t, "", "--set", "log.segment.bytes=2097152", "--set", "log.roll.ms=5000",
-		"--set", "retention.ms=9")
+		"--set", "flush.messages=9")
 	require.EqualValues(t, 2097152, config.Broker.Topic.SegmentBytes)
 	require.EqualValues(t, 5000, config.Broker.Topic.SegmentMs)
-	require.EqualValues(t, 9, config.Broker.Topic.RetentionMs)
+	require.EqualValues(t, 9, config.Broker.Topic.FlushMessages)
+	require.Equal(t, config.Broker.Topic, config.Controller.Topic, "obeyed is told")
+}
+
+func TestDefaultsThatNothingObeysAreRefused(t *testing.T) {
+	err := serveWith(t, "", "--set", "log.retention.ms=1000", "--set", "log.cleanup.policy=compact")
+	require.ErrorContains(t, err, "retention.ms")
+	require.ErrorContains(t, err, "cleanup.policy")
 }
 
 func TestAllFaultsOfSettingsAreNamedAtOnce(t *testing.T) {

@@ -2,14 +2,11 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"os/signal"
-	"runtime"
 	"strconv"
 	"strings"
 
@@ -226,113 +223,4 @@ func simReplay(path string) error {
 	}
 	fmt.Printf("ok record=%s turns=%d events=%d\n", path, res.Turns, res.Events)
 	return nil
-}
-
-// campaignFlags choose many runs.
-type campaignFlags struct {
-	Scenario string
-	Seeds    string
-	Jobs     int
-	Canary   string
-}
-
-func simCampaignCommand() *cobra.Command {
-	var f campaignFlags
-	c := &cobra.Command{
-		Use:   "campaign",
-		Short: "Run many seeds, a process a core",
-		Long: `Run seeds A..B (inclusive) of a scenario, or of all. Prints the line of each failed run with its
-evidence, then the counters, then one line for the campaign. Exits with the worst outcome of all
-runs: 10, 12, 11, 13; a campaign over all scenarios exits 14 if a coverage mark was never reached.`,
-		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return simCampaign(&f) },
-	}
-	flags := c.Flags()
-	flags.StringVar(&f.Scenario, "scenario", "all", "name of a scenario, or all")
-	flags.StringVar(&f.Seeds, "seeds", "1..100", "first and last seed, A..B")
-	flags.IntVar(&f.Jobs, "jobs", runtime.NumCPU(), "worker processes")
-	flags.StringVar(&f.Canary, "canary", "", "historical bugs to put back, by id or name, with commas")
-	return c
-}
-
-func simCampaign(f *campaignFlags) error {
-	c := scenarios.Campaign{Jobs: f.Jobs, Worker: []string{os.Args[0], "sim", "worker"}}
-	if err := setCanaries(f.Canary); err != nil {
-		return err
-	}
-	if f.Canary != "" {
-		c.Worker = append(c.Worker, "--canary", f.Canary)
-	}
-	if f.Scenario == "all" {
-		for _, s := range scenarios.All() {
-			c.Scenarios = append(c.Scenarios, s.Name)
-		}
-	} else {
-		s, _, err := chosen(f.Scenario, "0")
-		if err != nil {
-			return err
-		}
-		c.Scenarios = []string{s.Name}
-	}
-	var err error
-	if c.From, c.To, err = seedRange(f.Seeds); err != nil {
-		return err
-	}
-	c.Failed = func(r *scenarios.Result) {
-		for _, line := range r.Evidence {
-			fmt.Println(line)
-		}
-		fmt.Println(r.Line())
-	}
-	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer cancel()
-	s, err := c.Run(ctx)
-	if err != nil {
-		return err
-	}
-	for _, line := range s.CounterLines() {
-		fmt.Println(line)
-	}
-	for _, mark := range s.MissedMarks() {
-		fmt.Println("mark never reached:", mark)
-	}
-	fmt.Println(s.Line())
-	if code := s.ExitCode(f.Scenario == "all" && f.Canary == ""); code != 0 {
-		return &exitError{code: code}
-	}
-	return nil
-}
-
-func seedRange(text string) (from, to uint64, err error) {
-	a, b, ok := strings.Cut(text, "..")
-	if ok {
-		if from, err = strconv.ParseUint(a, 0, 64); err == nil {
-			to, err = strconv.ParseUint(b, 0, 64)
-		}
-	}
-	if !ok || err != nil || from > to {
-		return 0, 0, fmt.Errorf("seeds: %q: give A..B with A <= B", text)
-	}
-	return from, to, nil
-}
-
-// simWorkerCommand serves a campaign's jobs on stdin and stdout.
-func simWorkerCommand() *cobra.Command {
-	var canary string
-	c := &cobra.Command{
-		Use:    "worker",
-		Hidden: true,
-		Args:   cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			if err := setCanaries(canary); err != nil {
-				return err
-			}
-			return scenarios.Work(os.Stdin, os.Stdout, func(j scenarios.Job) *scenarios.Result {
-				s, _ := scenarios.Find(j.Scenario)
-				return scenarios.Run(s, j.Seed, scenarios.Options{Calm: j.Calm})
-			})
-		},
-	}
-	c.Flags().StringVar(&canary, "canary", "", "historical bugs to put back")
-	return c
 }

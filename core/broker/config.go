@@ -6,7 +6,6 @@ import (
 
 	"stet/core/env"
 	"stet/core/kafka"
-	"stet/core/partition"
 )
 
 // LinkListener is the value of ConnInfo.Listener by which the node marks the connection to the
@@ -34,7 +33,7 @@ type Config struct {
 
 	// Topic holds the values of topic configurations where neither the topic nor the cluster
 	// sets one.
-	Topic partition.Config
+	Topic kafka.TopicConfig
 
 	AutoCreateTopics         bool
 	NumPartitions            int32 // of automatically created topics and when a request says -1
@@ -54,7 +53,7 @@ type Config struct {
 func DefaultConfig() Config {
 	return Config{
 		Directories:              1,
-		Topic:                    partition.DefaultConfig(),
+		Topic:                    kafka.DefaultTopicConfig(),
 		AutoCreateTopics:         true,
 		NumPartitions:            1,
 		DefaultReplicationFactor: 1,

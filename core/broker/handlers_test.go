@@ -186,7 +186,7 @@ func TestCreateTopicsAnswersWithWhatTheControllerSays(t *testing.T) {
 		topic := kmsg.NewCreateTopicsRequestTopic()
 		topic.Topic, topic.NumPartitions, topic.ReplicationFactor = name, 1, 1
 		config := kmsg.NewCreateTopicsRequestTopicConfig()
-		config.Name, config.Value = "retention.ms", kmsg.StringPtr("1000")
+		config.Name, config.Value = "segment.ms", kmsg.StringPtr("1000")
 		topic.Configs = append(topic.Configs, config)
 		m.Topics = append(m.Topics, topic)
 	}
@@ -198,7 +198,7 @@ func TestCreateTopicsAnswersWithWhatTheControllerSays(t *testing.T) {
 	require.Zero(t, answer.Topics[1].ErrorCode)
 	replica := h.broker.Replica(kafka.TopicPartition{Topic: "b"})
 	require.Equal(t, partition.Online, replica.State(), "answered when it serves")
-	require.EqualValues(t, 1000, replica.Config().RetentionMs)
+	require.EqualValues(t, 1000, replica.Config().SegmentMs)
 }
 
 func TestTopicRequestsAreAnsweredWhenTheControllerIsLost(t *testing.T) {

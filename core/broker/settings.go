@@ -4,19 +4,16 @@ import (
 	"time"
 
 	"stet/core/commitlog"
+	"stet/core/kafka"
 	"stet/core/metadata"
-	"stet/core/partition"
 )
 
 // settingsOf returns what is in force for a topic, or for none in particular with nil: the node's
-// defaults, under the topic's own settings. The controller has validated those; one that this
-// software does not know leaves the default in force.
-func (b *Broker) settingsOf(topic *metadata.Topic) (*partition.Config, *commitlog.Config) {
+// defaults, under the topic's own settings.
+func (b *Broker) settingsOf(topic *metadata.Topic) (*kafka.TopicConfig, *commitlog.Config) {
 	config := b.config.Topic
 	if topic != nil {
-		for _, e := range topic.Configs() {
-			_ = config.Set(e.Name, e.Value)
-		}
+		config = metadata.TopicConfig(config, topic.Configs())
 	}
 	logConfig := commitlog.DefaultConfig()
 	logConfig.SegmentBytes = config.SegmentBytes

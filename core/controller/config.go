@@ -16,6 +16,10 @@ type Config struct {
 	NumPartitions            int32
 	DefaultReplicationFactor int16
 
+	// Topic is what topics have that set nothing: what brokers are configured with too. It is only
+	// told; a broker acts upon its own.
+	Topic kafka.TopicConfig
+
 	// SessionTimeout is how long after its last sign of life a broker's registration keeps another
 	// process with the same id out, while its connection stands.
 	SessionTimeout time.Duration
@@ -31,6 +35,7 @@ func DefaultConfig() Config {
 	return Config{
 		NumPartitions:            1,
 		DefaultReplicationFactor: 1,
+		Topic:                    kafka.DefaultTopicConfig(),
 		SessionTimeout:           9 * time.Second,
 		RestartPause:             time.Second,
 		Quorum:                   quorum.DefaultConfig(),

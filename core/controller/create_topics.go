@@ -35,7 +35,7 @@ func (c *Controller) createTopics(r *env.Request, m *kmsg.CreateTopicsRequest) {
 	}
 	answer := kmsg.NewPtrCreateTopicsResponse()
 	for i := range outcomes {
-		answer.Topics = append(answer.Topics, describeCreation(&outcomes[i], m.ValidateOnly))
+		answer.Topics = append(answer.Topics, c.describeCreation(&outcomes[i], m.ValidateOnly))
 	}
 	c.decided(r, records, answer, refuse, nil)
 }
@@ -67,7 +67,8 @@ const (
 	sourceDefault kmsg.ConfigSource = 5
 )
 
-func describeCreation(o *metadata.CreatedTopic, validateOnly bool) kmsg.CreateTopicsResponseTopic {
+func (c *Controller) describeCreation(o *metadata.CreatedTopic, validateOnly bool,
+) kmsg.CreateTopicsResponseTopic {
 	t := kmsg.NewCreateTopicsResponseTopic()
 	t.Topic, t.ErrorCode, t.ErrorMessage = o.Name, int16(o.Error), pointer(o.Message)
 	t.NumPartitions, t.ReplicationFactor = -1, -1
@@ -78,7 +79,7 @@ func describeCreation(o *metadata.CreatedTopic, validateOnly bool) kmsg.CreateTo
 		t.TopicID = o.ID
 	}
 	t.NumPartitions, t.ReplicationFactor = o.Partitions, o.ReplicationFactor
-	for _, e := range metadata.EffectiveTopicConfigs(o.Configs, int(o.ReplicationFactor)) {
+	for _, e := range metadata.EffectiveTopicConfigs(c.config.Topic, o.Configs, int(o.ReplicationFactor)) {
 		setting := kmsg.NewCreateTopicsResponseTopicConfig()
 		setting.Name, setting.Value, setting.Source = e.Name, &e.Value, int8(sourceDefault)
 		if e.Override {

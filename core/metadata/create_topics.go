@@ -87,12 +87,15 @@ func (c *creation) create(t *NewTopic, twice bool) refusal {
 	if r := c.checkName(t.Name); r.refused() {
 		return r
 	}
-	configs, err := checkTopicConfigs(t.Configs)
-	if err != nil {
-		return refuse(kafka.InvalidConfig, "%s", err)
-	}
+	configs, faults := checkTopicConfigs(t.Configs)
 	placed, r := c.place(t)
-	if r.refused() {
+	switch {
+	case len(faults) > 0 && r.refused():
+		faults = append(faults, r.text)
+		fallthrough
+	case len(faults) > 0:
+		return refuse(kafka.InvalidConfig, "%s", strings.Join(faults, "; "))
+	case r.refused():
 		return r
 	}
 	c.names = append(c.names, t.Name)

@@ -1,7 +1,6 @@
 package metadata
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -106,8 +105,8 @@ func TestTopicRefusals(t *testing.T) {
 		"all fenced":      {with(assigned([]kafka.BrokerID{5})), kafka.InvalidReplicaAssignment, "fenced"},
 		"unknown setting": {with(func(n *NewTopic) { n.Configs = settings("no.such", "1") }), kafka.InvalidConfig, "no.such"},
 		"null setting":    {with(func(n *NewTopic) { n.Configs = []NewConfig{{"retention.ms", nil}} }), kafka.InvalidConfig, "retention.ms"},
-		"setting twice":   {with(func(n *NewTopic) { n.Configs = settings("retention.ms", "1", "retention.ms", "2") }), kafka.InvalidConfig, "twice"},
-		"contradiction":   {with(func(n *NewTopic) { n.Configs = settings("min.compaction.lag.ms", "9", "max.compaction.lag.ms", "8") }), kafka.InvalidConfig, "max.compaction"},
+		"setting twice":   {with(func(n *NewTopic) { n.Configs = settings("flush.messages", "1", "flush.messages", "2") }), kafka.InvalidConfig, "twice"},
+		"not obeyed":      {with(func(n *NewTopic) { n.Configs = settings("flush.ms", "9") }), kafka.InvalidConfig, "flush.ms"},
 		"by hand, with partitions": {with(func(n *NewTopic) {
 			assigned([]kafka.BrokerID{1})(n)
 			n.Partitions = 1
@@ -125,11 +124,16 @@ func TestTopicRefusals(t *testing.T) {
 	}
 }
 
-func TestAllFaultsOfSettingsAreToldAtOnce(t *testing.T) {
+func TestAllFaultsOfATopicAreToldAtOnce(t *testing.T) {
 	_, outcomes := create(t, fiveBrokers(t), with(func(n *NewTopic) {
-		n.Configs = settings("retention.ms", "x", "cleanup.policy", "shred", "nope", "1", "segment.bytes", "5")
+		n.Configs = settings("retention.ms", "1000", "cleanup.policy", "compact", "nope", "1",
+			"segment.bytes", "5", "preallocate", "true")
+		n.ReplicationFactor = 7
 	}))
-	for _, name := range []string{"retention.ms", "cleanup.policy", "nope", "segment.bytes"} {
+	require.Equal(t, kafka.InvalidConfig, outcomes[0].Error)
+	for _, name := range []string{
+		"retention.ms", "cleanup.policy", "nope", "segment.bytes", "preallocate", "replication factor",
+	} {
 		require.Contains(t, outcomes[0].Message, name)
 	}
 }
@@ -203,40 +207,32 @@ func TestDeletionRefusals(t *testing.T) {
 	require.Equal(t, []Record{&TopicRemovalRecord{outcomes[1].ID}}, records)
 }
 
-func TestEveryDefaultIsAValidValue(t *testing.T) {
-	definitions := TopicConfigs()
-	require.Len(t, definitions, 37)
-	for i, d := range definitions {
-		require.NoError(t, d.Check(d.Default))
-		require.True(t, i == 0 || definitions[i-1].Name < d.Name)
-	}
-}
-
-func TestSettingValues(t *testing.T) {
-	good := settings("cleanup.policy", "compact, delete", "cleanup.policy", "", "min.cleanable.dirty.ratio", ".25",
-		"min.cleanable.dirty.ratio", "1.0", "preallocate", "TRUE", "retention.ms", "-1", "compression.gzip.level", "-1",
-		"segment.bytes", " 1048576 ", "compression.type", "producer", "remote.storage.enable", "false")
-	for _, c := range good {
-		d, known := TopicConfig(c.Name)
-		require.True(t, known)
-		require.NoError(t, d.Check(*c.Value))
-	}
-	bad := settings("cleanup.policy", "delete,delete", "min.cleanable.dirty.ratio", "1.01", "min.cleanable.dirty.ratio", ".",
-		"preallocate", "yes", "retention.ms", "-2", "compression.gzip.level", "10", "segment.bytes", "1048575",
-		"max.message.bytes", "2147483648", "compression.type", "gzip", "compression.type", "rar",
-		"message.timestamp.type", "createtime", "remote.storage.enable", "true", "min.insync.replicas", "0")
-	for _, c := range bad {
-		d, _ := TopicConfig(c.Name)
-		require.Error(t, d.Check(*c.Value), "%s=%s", c.Name, *c.Value)
-	}
-}
-
 func TestMinimumInSyncFollowsTheReplicationFactor(t *testing.T) {
 	for factor, want := range map[int]string{1: "1", 2: "1", 3: "2", 5: "2"} {
-		for _, e := range EffectiveTopicConfigs(nil, factor) {
-			if e.Name == "min.insync.replicas" {
-				require.Equal(t, want, e.Value, fmt.Sprint(factor))
-			}
+		require.Equal(t, want, effective(kafka.DefaultTopicConfig(), nil, factor)["min.insync.replicas"])
+	}
+}
+
+func TestWhatIsInForceIsTold(t *testing.T) {
+	base := kafka.DefaultTopicConfig()
+	base.SegmentMs, base.MinInsyncReplicas = 5, 3
+	of := effective(base, []ConfigEntry{{"flush.messages", "1"}, {"retention.ms", "-1"}}, 1)
+	require.Len(t, of, 37)
+	require.Equal(t, "5", of["segment.ms"], "the node's default")
+	require.Equal(t, "3", of["min.insync.replicas"])
+	require.Equal(t, "1 (set)", of["flush.messages"])
+	require.Equal(t, "-1 (set)", of["retention.ms"])
+	require.Equal(t, "-1", of["retention.bytes"], "nothing removes records")
+}
+
+// effective returns the settings in force by name; those that the topic set say so.
+func effective(base kafka.TopicConfig, overrides []ConfigEntry, factor int) map[string]string {
+	of := map[string]string{}
+	for _, e := range EffectiveTopicConfigs(base, overrides, factor) {
+		of[e.Name] = e.Value
+		if e.Override {
+			of[e.Name] += " (set)"
 		}
 	}
+	return of
 }

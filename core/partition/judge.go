@@ -20,10 +20,10 @@ type Verdict struct {
 	Records []RecordError
 }
 
-// Judge holds the facts of a client's batch against the configuration, in Kafka's order
+// judgeBatch holds the facts of a client's batch against the configuration, in Kafka's order
 // (ProduceRequest.validateRecords, UnifiedLog.analyzeAndValidateRecords, LogValidator). It does
 // not allocate when it accepts.
-func (c *Config) Judge(f *record.Facts, wallMs int64) Verdict {
+func judgeBatch(c *kafka.TopicConfig, f *record.Facts, wallMs int64) Verdict {
 	switch {
 	case f.Problem == record.ProblemTrailing:
 		return refuse(f.Problem.ErrorCode(), f.Problem.String())
@@ -33,7 +33,7 @@ func (c *Config) Judge(f *record.Facts, wallMs int64) Verdict {
 		return refuse(kafka.MessageTooLarge, fmt.Sprintf(
 			"record batch of %d bytes exceeds max.message.bytes = %d", f.SizeBytes, c.MaxMessageBytes))
 	}
-	if v := c.judgeContent(f, wallMs); v.Code != kafka.None {
+	if v := judgeContent(c, f, wallMs); v.Code != kafka.None {
 		return v
 	}
 	if f.SizeBytes > c.SegmentBytes {
@@ -43,7 +43,7 @@ func (c *Config) Judge(f *record.Facts, wallMs int64) Verdict {
 	return Verdict{}
 }
 
-func (c *Config) judgeContent(f *record.Facts, wallMs int64) Verdict {
+func judgeContent(c *kafka.TopicConfig, f *record.Facts, wallMs int64) Verdict {
 	if p := f.ClientProblem(); p != record.NoProblem {
 		v := refuse(p.ErrorCode(), p.String())
 		if f.ProblemIndex >= 0 {
@@ -57,7 +57,7 @@ func (c *Config) judgeContent(f *record.Facts, wallMs int64) Verdict {
 	case f.UncompressedBytes > int64(c.MaxDecompressedMessageBytes):
 		return refuse(kafka.MessageTooLarge, record.ProblemTooLarge.String())
 	}
-	if v := c.judgeTimestamps(f, wallMs); v.Code != kafka.None {
+	if v := judgeTimestamps(c, f, wallMs); v.Code != kafka.None {
 		return v
 	}
 	if c.CleanupCompact && f.FirstUnkeyed >= 0 {
@@ -70,7 +70,7 @@ func (c *Config) judgeContent(f *record.Facts, wallMs int64) Verdict {
 
 // judgeTimestamps applies message.timestamp.before.max.ms and after.max.ms. They do not bind a
 // topic whose timestamps the broker sets, nor records without a timestamp.
-func (c *Config) judgeTimestamps(f *record.Facts, wallMs int64) Verdict {
+func judgeTimestamps(c *kafka.TopicConfig, f *record.Facts, wallMs int64) Verdict {
 	if c.LogAppendTime || f.RecordMaxTimestamp == kafka.NoTimestamp {
 		return Verdict{}
 	}

@@ -27,10 +27,10 @@ func built(spec record.Spec, keyed bool, timestamps ...int64) record.Facts {
 }
 
 func TestJudgeAcceptsAnOrdinaryBatch(t *testing.T) {
-	config := DefaultConfig()
+	config := kafka.DefaultTopicConfig()
 	facts := built(record.Plain(), false, wall, wall+1)
-	require.Zero(t, config.Judge(&facts, wall).Code)
-	require.Zero(t, testing.AllocsPerRun(10, func() { config.Judge(&facts, wall) }))
+	require.Zero(t, judgeBatch(&config, &facts, wall).Code)
+	require.Zero(t, testing.AllocsPerRun(10, func() { judgeBatch(&config, &facts, wall) }))
 }
 
 func TestJudgeRefusesAsKafkaDoes(t *testing.T) {
@@ -43,7 +43,7 @@ func TestJudgeRefusesAsKafkaDoes(t *testing.T) {
 	moved.BaseOffset = 5
 	for name, c := range map[string]struct {
 		facts  record.Facts
-		change func(*Config)
+		change func(*kafka.TopicConfig)
 		code   kafka.ErrorCode
 		index  int32 // of the record that is named; -1 for none
 	}{
@@ -52,29 +52,29 @@ func TestJudgeRefusesAsKafkaDoes(t *testing.T) {
 		"append time": {built(stamped, true, wall), nil, kafka.InvalidTimestamp, -1},
 		"base offset": {built(moved, true, wall), nil, kafka.InvalidRecord, -1},
 		"no key": {
-			built(record.Plain(), false, wall), func(c *Config) { c.CleanupCompact = true },
+			built(record.Plain(), false, wall), func(c *kafka.TopicConfig) { c.CleanupCompact = true },
 			kafka.InvalidRecord, 0,
 		},
 		"too late": {built(record.Plain(), true, wall, wall+3600_001), nil, kafka.InvalidTimestamp, 1},
 		"too early": {
 			built(record.Plain(), true, wall, wall-11),
-			func(c *Config) { c.TimestampBeforeMaxMs = 10 }, kafka.InvalidTimestamp, 1,
+			func(c *kafka.TopicConfig) { c.TimestampBeforeMaxMs = 10 }, kafka.InvalidTimestamp, 1,
 		},
 		"too large": {
-			built(record.Plain(), true, wall), func(c *Config) { c.MaxMessageBytes = 60 },
+			built(record.Plain(), true, wall), func(c *kafka.TopicConfig) { c.MaxMessageBytes = 60 },
 			kafka.MessageTooLarge, -1,
 		},
 		"larger than a segment": {
 			built(record.Plain(), true, wall),
-			func(c *Config) { c.SegmentBytes = 60 }, kafka.RecordListTooLarge, -1,
+			func(c *kafka.TopicConfig) { c.SegmentBytes = 60 }, kafka.RecordListTooLarge, -1,
 		},
 		"garbage": {record.Inspect([]byte("no batch")), nil, kafka.CorruptMessage, -1},
 	} {
-		config := DefaultConfig()
+		config := kafka.DefaultTopicConfig()
 		if c.change != nil {
 			c.change(&config)
 		}
-		v := config.Judge(&c.facts, wall)
+		v := judgeBatch(&config, &c.facts, wall)
 		require.Equal(t, c.code, v.Code, "%s: %s", name, v.Message)
 		require.NotEmpty(t, v.Message, name)
 		if c.index >= 0 {
@@ -85,21 +85,21 @@ func TestJudgeRefusesAsKafkaDoes(t *testing.T) {
 }
 
 func TestAppendTimeTopicsTakeAnyTimestamp(t *testing.T) {
-	config := DefaultConfig()
+	config := kafka.DefaultTopicConfig()
 	config.LogAppendTime = true
 	facts := built(record.Plain(), true, 1<<50)
-	require.Zero(t, config.Judge(&facts, wall).Code)
+	require.Zero(t, judgeBatch(&config, &facts, wall).Code)
 }
 
 func TestTimestampLimitsDoNotOverflow(t *testing.T) {
-	config := DefaultConfig()
+	config := kafka.DefaultTopicConfig()
 	config.TimestampAfterMaxMs = math.MaxInt64
 	facts := record.Facts{
 		SizeBytes: 70, Count: 1, Walked: true, FirstUnkeyed: -1,
 		RecordMinTimestamp: 0, RecordMaxTimestamp: math.MaxInt64,
 	}
-	require.Zero(t, config.Judge(&facts, wall).Code)
+	require.Zero(t, judgeBatch(&config, &facts, wall).Code)
 	config.TimestampAfterMaxMs = 1000
-	require.Equal(t, kafka.InvalidTimestamp, config.Judge(&facts, wall).Code)
-	require.Equal(t, kafka.InvalidTimestamp, config.Judge(&facts, -5).Code)
+	require.Equal(t, kafka.InvalidTimestamp, judgeBatch(&config, &facts, wall).Code)
+	require.Equal(t, kafka.InvalidTimestamp, judgeBatch(&config, &facts, -5).Code)
 }

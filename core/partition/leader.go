@@ -52,8 +52,8 @@ func (l *leader) update(to Leadership) {
 
 // underMinISR says whether too few replicas are in sync to commit anything (KIP-966: whatever
 // acks says). The minimum is bounded by the replication factor.
-func (l *leader) underMinISR(config *Config) bool {
-	return len(l.isr) < min(int(config.MinInsyncReplicas), l.replicas)
+func (l *leader) underMinISR(config *kafka.TopicConfig) bool {
+	return len(l.isr) < min(config.MinInsync(l.replicas), l.replicas)
 }
 
 // committed is the end that every member of the maximal ISR holds.

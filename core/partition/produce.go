@@ -34,7 +34,7 @@ func (r *Replica) Produce(now env.Now, p *Produce, out *env.Effects) Verdict {
 	if p.Acks == AcksAll && l.underMinISR(r.config) {
 		return refuse(kafka.NotEnoughReplicas, "fewer replicas in sync than min.insync.replicas")
 	}
-	if v := r.config.Judge(p.Facts, now.WallMs); v.Code != kafka.None {
+	if v := judgeBatch(r.config, p.Facts, now.WallMs); v.Code != kafka.None {
 		r.Counters.Refused++
 		return v
 	}

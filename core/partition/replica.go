@@ -45,7 +45,7 @@ type Replica struct {
 
 	directory string // below the data directory
 	handles   *commitlog.Handles
-	config    *Config
+	config    *kafka.TopicConfig
 	logConfig *commitlog.Config
 	start     Checkpointed // where a recovery begins
 
@@ -76,7 +76,7 @@ type Replica struct {
 
 // New makes a replica. With exists there is a directory for it, and start and clean say what is
 // known about that; otherwise one is to be created.
-func New(id Identity, handles *commitlog.Handles, config *Config, logConfig *commitlog.Config,
+func New(id Identity, handles *commitlog.Handles, config *kafka.TopicConfig, logConfig *commitlog.Config,
 	exists bool, start Checkpointed, clean bool,
 ) *Replica {
 	name := id.Name()
@@ -104,10 +104,10 @@ func (r *Replica) Handles() *commitlog.Handles { return r.handles }
 func (r *Replica) Path() env.Path { return env.Path{Dir: r.handles.Dir(), Name: r.directory} }
 
 // Config returns the topic's settings. Immutable.
-func (r *Replica) Config() *Config { return r.config }
+func (r *Replica) Config() *kafka.TopicConfig { return r.config }
 
 // SetConfig replaces the topic's settings.
-func (r *Replica) SetConfig(config *Config, logConfig *commitlog.Config, out *env.Effects) {
+func (r *Replica) SetConfig(config *kafka.TopicConfig, logConfig *commitlog.Config, out *env.Effects) {
 	r.config, r.logConfig = config, logConfig
 	if r.log != nil && r.state != Closing {
 		r.log.SetConfig(logConfig)

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"os"
+	"os/signal"
+
+	"github.com/spf13/cobra"
+
+	"stet/scenarios"
+	"stet/scenarios/campaign"
+)
+
+// simWorkerCommand serves a campaign's jobs on stdin and stdout.
+func simWorkerCommand() *cobra.Command {
+	var canary string
+	c := &cobra.Command{
+		Use:    "worker",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			// A terminal interrupts the whole group; the campaign ends its workers itself.
+			signal.Ignore(os.Interrupt)
+			if err := setCanaries(canary); err != nil {
+				return err
+			}
+			return campaign.Work(os.Stdin, os.Stdout, runJob)
+		},
+	}
+	c.Flags().StringVar(&canary, "canary", "", "historical bugs to put back")
+	return c
+}
+
+func runJob(j campaign.Job) *scenarios.Result {
+	s, _ := scenarios.Find(j.Scenario)
+	return scenarios.Run(s, j.Seed, scenarios.Options{Calm: j.Calm})
+}

@@ -1,0 +1,206 @@
+package kafka
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// TopicSetting describes one public topic setting of Kafka. Either Stet obeys it, or it takes only
+// the value that describes what Stet does anyway: a setting that is accepted and ignored is a broken
+// promise.
+type TopicSetting struct {
+	Name string
+	// Default is in force where nothing is set. It is Kafka's, except where Stet does something
+	// else; "" of min.insync.replicas: as DefaultMinInsyncReplicas says.
+	Default string
+
+	set  func(c *TopicConfig, value string) error // nil: not obeyed
+	text func(c *TopicConfig) string              // the value in force; nil: Default is
+
+	missing string // what Stet lacks, so that only allowed values are accepted
+	allowed func(value string) bool
+}
+
+// FindTopicSetting returns the setting with Kafka's name.
+func FindTopicSetting(name string) (TopicSetting, bool) {
+	all := TopicSettings()
+	i, known := slices.BinarySearchFunc(all, name, func(s TopicSetting, name string) int {
+		return strings.Compare(s.Name, name)
+	})
+	if !known {
+		return TopicSetting{}, false
+	}
+	return all[i], true
+}
+
+// Check returns why a value can not be set, or nil. The error begins with the setting's name and
+// says what to do instead.
+func (s *TopicSetting) Check(value string) error {
+	value = strings.TrimSpace(value)
+	if s.set != nil {
+		if err := s.set(&TopicConfig{}, value); err != nil {
+			return s.named(err)
+		}
+	}
+	if s.allowed != nil && !s.allowed(value) {
+		return fmt.Errorf("%s: Stet has no %s yet, so %q would not be obeyed: leave it out, or set %q",
+			s.Name, s.missing, value, s.Default)
+	}
+	return nil
+}
+
+// Value returns what is in force under c.
+func (s *TopicSetting) Value(c *TopicConfig) string {
+	if s.text == nil {
+		return s.Default
+	}
+	return s.text(c)
+}
+
+func (s *TopicSetting) named(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", s.Name, err)
+}
+
+const (
+	never = "9223372036854775807"
+	week  = "604800000"
+)
+
+// TopicSettings lists every public topic setting of Kafka 4.4, by ascending name. What limits the
+// retention of records defaults to no limit, because Stet removes nothing; Kafka's default is a week.
+func TopicSettings() []TopicSetting {
+	return []TopicSetting{
+		cleanupPolicy(),
+		only("compression.gzip.level", "-1", "recompression"),
+		only("compression.lz4.level", "9", "recompression"),
+		only("compression.type", "producer", "recompression"),
+		only("compression.zstd.level", "3", "recompression"),
+		only("delete.retention.ms", "86400000", "compaction"),
+		only("errors.deadletterqueue.group.enable", "false", "share groups"),
+		only("file.delete.delay.ms", "0", "delay before files are removed"),
+		long("flush.messages", never, 1, func(c *TopicConfig) *int64 { return &c.FlushMessages }),
+		only("flush.ms", never, "flushing by time (flush.messages counts)"),
+		only("follower.replication.throttled.replicas", "", "throttling of replication"),
+		integer("index.interval.bytes", "4096", 0,
+			func(c *TopicConfig) *int32 { return &c.IndexIntervalBytes }),
+		only("leader.replication.throttled.replicas", "", "throttling of replication"),
+		only("local.retention.bytes", "-2", "tiered storage"),
+		only("local.retention.ms", "-2", "tiered storage"),
+		only("max.compaction.lag.ms", never, "compaction"),
+		integer("max.decompressed.message.bytes", "2147483639", 0,
+			func(c *TopicConfig) *int32 { return &c.MaxDecompressedMessageBytes }),
+		integer("max.message.bytes", "1048588", 0,
+			func(c *TopicConfig) *int32 { return &c.MaxMessageBytes }),
+		long("message.timestamp.after.max.ms", "3600000", 0,
+			func(c *TopicConfig) *int64 { return &c.TimestampAfterMaxMs }),
+		long("message.timestamp.before.max.ms", never, 0,
+			func(c *TopicConfig) *int64 { return &c.TimestampBeforeMaxMs }),
+		timestampType(),
+		only("min.cleanable.dirty.ratio", "0.5", "compaction"),
+		only("min.compaction.lag.ms", "0", "compaction"),
+		integer("min.insync.replicas", "", 1,
+			func(c *TopicConfig) *int32 { return &c.MinInsyncReplicas }),
+		only("preallocate", "false", "preallocation of files"),
+		only("remote.copy.lag.bytes", "-1", "tiered storage"),
+		only("remote.copy.lag.ms", "0", "tiered storage"),
+		only("remote.log.copy.disable", "false", "tiered storage"),
+		only("remote.log.delete.on.disable", "false", "tiered storage"),
+		only("remote.storage.enable", "false", "tiered storage"),
+		only("retention.bytes", "-1", "retention (it keeps records for ever)"),
+		only("retention.ms", "-1", "retention (it keeps records for ever)"),
+		integer("segment.bytes", "1073741824", 1<<20,
+			func(c *TopicConfig) *int32 { return &c.SegmentBytes }),
+		integer("segment.index.bytes", "10485760", 4,
+			func(c *TopicConfig) *int32 { return &c.SegmentIndexBytes }),
+		only("segment.jitter.ms", "0", "jitter of segments"),
+		long("segment.ms", week, 1, func(c *TopicConfig) *int64 { return &c.SegmentMs }),
+		only("unclean.leader.election.enable", "false", "unclean election"),
+	}
+}
+
+// only is a setting that is not obeyed: the value that is true of Stet is accepted, in any case of
+// its letters, as Kafka reads booleans.
+func only(name, value, missing string) TopicSetting {
+	return TopicSetting{
+		Name: name, Default: value, missing: missing,
+		allowed: func(asked string) bool { return strings.EqualFold(asked, value) },
+	}
+}
+
+// cleanupPolicy is obeyed as far as records go: a topic that compacts takes only records with keys,
+// and recovery expects gaps in its logs. But nothing compacts, so it can not be asked for. The policy
+// to delete is what retention.* limit, and no limit is what they say; an empty list keeps for ever,
+// since Kafka 4.2.
+func cleanupPolicy() TopicSetting {
+	return TopicSetting{
+		Name: "cleanup.policy", Default: "delete", missing: "compaction",
+		set: func(c *TopicConfig, value string) error {
+			seen := map[string]bool{"": value != ""} // an empty list is one, an empty element is not
+			for policy := range strings.SplitSeq(value, ",") {
+				policy = strings.TrimSpace(policy)
+				if seen[policy] || policy != "" && policy != "delete" && policy != "compact" {
+					return fmt.Errorf("%q is not a list of delete and compact", value)
+				}
+				seen[policy] = true
+			}
+			c.CleanupCompact = seen["compact"]
+			return nil
+		},
+		text: func(c *TopicConfig) string {
+			if c.CleanupCompact {
+				return "compact"
+			}
+			return "delete"
+		},
+		allowed: func(value string) bool { return !strings.Contains(value, "compact") },
+	}
+}
+
+func timestampType() TopicSetting {
+	return TopicSetting{
+		Name: "message.timestamp.type", Default: "CreateTime",
+		set: func(c *TopicConfig, value string) error {
+			if value != "CreateTime" && value != "LogAppendTime" {
+				return fmt.Errorf("%q is neither CreateTime nor LogAppendTime", value)
+			}
+			c.LogAppendTime = value == "LogAppendTime"
+			return nil
+		},
+		text: func(c *TopicConfig) string {
+			if c.LogAppendTime {
+				return "LogAppendTime"
+			}
+			return "CreateTime"
+		},
+	}
+}
+
+func integer(name, value string, least int32, field func(*TopicConfig) *int32) TopicSetting {
+	return number(name, value, int64(least), math.MaxInt32, field)
+}
+
+func long(name, value string, least int64, field func(*TopicConfig) *int64) TopicSetting {
+	return number(name, value, least, math.MaxInt64, field)
+}
+
+func number[T int32 | int64](name, value string, least, most int64, field func(*TopicConfig) *T,
+) TopicSetting {
+	return TopicSetting{
+		Name: name, Default: value,
+		set: func(c *TopicConfig, value string) error {
+			n, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
+			if err != nil || n < least || n > most {
+				return fmt.Errorf("%q is not an integer from %d to %d", value, least, most)
+			}
+			*field(c) = T(n)
+			return nil
+		},
+		text: func(c *TopicConfig) string { return strconv.FormatInt(int64(*field(c)), 10) },
+	}
+}
