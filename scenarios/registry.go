@@ -10,6 +10,8 @@ import (
 type Scenario struct {
 	Name        string
 	Description string
+	// Floors are what a campaign has to reach.
+	Floors Floors
 	// adapt turns the plan that every scenario draws into this one's.
 	adapt func(d draw, p *plan)
 	// mayExcuse says that the faults may take acknowledged records.

@@ -3,6 +3,8 @@ package scenarios
 import (
 	"fmt"
 	"time"
+
+	"stet/sim"
 )
 
 // Check is the id of what a run failed: of checks.md (H1, S6, ...), or one of the outcomes below.
@@ -87,6 +89,17 @@ type Result struct {
 	Counters map[string]int64
 	Marks    map[string]uint64 // coverage marks that were hit
 }
+
+// CounterInFlight counts the faults of a run that struck while a producer's request was under way.
+const CounterInFlight = "faults.in_flight"
+
+// Crashes counts the kills and power losses of the run, those during a recovery among them.
+func (r *Result) Crashes() int64 {
+	return r.Counters[faultCounter(sim.Killed)] + r.Counters[faultCounter(sim.PowerLost)]
+}
+
+// faultCounter is the name under which crashes of a cause are counted.
+func faultCounter(c sim.Cause) string { return "faults." + c.String() }
 
 // Line is the last line that a run prints.
 func (r *Result) Line() string {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"runtime"
@@ -132,7 +133,7 @@ func (f *campaignFlags) campaign() (c *campaign.Campaign, err error) {
 func (f *campaignFlags) progress() *campaign.Progress {
 	terminal := campaign.IsTerminal(os.Stderr)
 	if !terminal && !f.Progress {
-		return campaign.NewProgress(nil, false, 0)
+		return campaign.NewProgress(io.Discard, false, 0)
 	}
 	return campaign.NewProgress(os.Stderr, terminal, f.Budget)
 }
