@@ -1,0 +1,55 @@
+// Package golden runs scripts: a readable form of a scenario, for any number of nodes, whose
+// transcript is what a reader reviews.
+//
+// A script is a sequence of blocks, with empty lines between them: commands, a line of dashes, and
+// what they caused. Lines that begin with # say why. Whatever happens while a command runs is told
+// where it happens, so the answer to a command in the background may stand blocks further down.
+//
+//	# An acknowledged record survives a kill.
+//	produce c1 orders-0 a b
+//	kill n1
+//	----
+//	c1: orders-0 [0,2) acknowledged
+//	n1: killed
+//
+// Commands name nodes n1, n2, ..., clients c1, c2, ... and idempotent producers p1, p2, ...; a
+// topic and its partition are written orders-0. FILE is a name below the data directory, where
+// the 20 digits of a segment may be written without their zeros: orders-0/0.log.
+//
+//	nodes N [NAME=VALUE...]     machines n1 to nN; Kafka's names of topic settings, and those of
+//	                            checkpoint.interval, fetch.sessions, index.write.entries
+//	start N                     runs until the node answers clients or has given up
+//	stop N                      a clean stop
+//	kill N                      kill -9
+//	power N keep=nothing|all|BYTES   power loss; of each unsynced file, and of no name, nothing is
+//	                            kept, all, or its size and its sectors before BYTES
+//	pause N DURATION            SIGSTOP, and SIGCONT later
+//	clock N DURATION            steps the wall clock, forward or back
+//	advance DURATION            time passes
+//	cut A B, heal A B           a partition between two nodes or a client and a node, and its end
+//
+//	fault N CALL ORDINAL of FILE WHAT[:BYTES]   the ORDINAL-th CALL ("next": the next, "every":
+//	                            each) goes wrong; CALL and WHAT as in sim.DiskOpKind, with _ for a
+//	                            space, and sim.DiskFaultKind: eio, short_write, disk_full, ...
+//	flip N FILE byte=N bit=N    decay of the medium
+//	capacity N BYTES            of the disk; +BYTES above what it holds, 0 for no limit
+//
+//	dial C N [timeout=DURATION]     a client of a node; a broken connection is dialled again
+//	create C TOPIC [partitions=N] [SETTING=VALUE...]
+//	delete C TOPIC
+//	topic C TOPIC               asks for metadata anew, and learns the topic's id
+//	producer P C                takes a producer id
+//	produce C TOPIC-P VALUE[@TIME]... [acks=all|1|0] [producer=P seq=N] [size=BYTES]
+//	fetch C TOPIC-P@OFFSET... [wait=D] [min=BYTES] [max=BYTES] [session=new|next|again|close]
+//	      [forget=TOPIC-P] [isolation=committed]
+//	list C TOPIC-P earliest|latest|max|@TIME
+//
+//	status N                    the process and its replicas
+//	log N TOPIC-P [medium]      the batches in the files, as processes or as the medium see them
+//	index N TOPIC-P             the entries of the indexes
+//	files N DIRECTORY|FILE      sizes, and what of them is durable
+//
+// A command of a client goes on in the background with & at its end. TIME is a duration since the
+// beginning of the world. Delays are fixed, so that a transcript says nothing of dice: it is the
+// same for every seed.
+package golden
