@@ -46,6 +46,7 @@ Exits 10 if something in a file is invalid.`,
 		{"timeindex", "Print the entries of time indexes (.timeindex)", dumpTimeIndex},
 		{"snapshot", "Print producer snapshots (.snapshot)", dumpSnapshot},
 		{"checkpoint", "Print offset or leader-epoch checkpoints", dumpCheckpoint},
+		{"life", "Print clean-start markers and last lives (stet/clean, stet/life)", dumpLife},
 	}
 	for _, k := range kinds {
 		c.AddCommand(dumpKind(k.name, k.short, k.dump))

@@ -16,6 +16,7 @@ func TestDumpExitsTenWhenAFileIsInvalid(t *testing.T) {
 		"timeindex":  "00000000000000000000.timeindex",
 		"snapshot":   "00000000000000000007.snapshot",
 		"checkpoint": "leader-epoch-checkpoint",
+		"life":       "clean",
 	}
 	for kind, name := range damaged {
 		path := filepath.Join(dir, name)

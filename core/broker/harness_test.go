@@ -24,6 +24,7 @@ type harness struct {
 	broker     *Broker
 	now        env.Now
 	out        env.Effects
+	bootID     string
 	incarnated byte
 
 	paths    map[env.FileID]string
@@ -57,7 +58,7 @@ const linkConn env.ConnID = 1 << 40
 func newHarness(t *testing.T, change func(*Config)) *harness {
 	h := &harness{
 		t: t, world: logtest.NewWorld(rand.New(rand.NewPCG(1, 2))),
-		controller: newStandIn(), config: DefaultConfig(), asked: map[asked]call{},
+		controller: newStandIn(), config: DefaultConfig(), asked: map[asked]call{}, bootID: "boot",
 		now: env.Now{Mono: 1, WallMs: 1_700_000_000_000},
 	}
 	h.config.NodeID = 1
@@ -84,7 +85,7 @@ func (h *harness) launch() {
 	h.paths, h.slots = map[env.FileID]string{}, map[env.ConnID]env.Slot{}
 	h.leases, h.answers, h.replies = nil, nil, nil
 	h.controller.waiting = nil
-	h.broker = New(&config, env.Identity{BootID: "boot", Incarnation: [16]byte{h.incarnated}},
+	h.broker = New(&config, env.Identity{BootID: h.bootID, Incarnation: [16]byte{h.incarnated}},
 		func(u env.Use) *rand.Rand { return rand.New(rand.NewPCG(uint64(h.incarnated), uint64(u))) })
 	h.turn(env.Event{Kind: env.EventTick})
 	h.turn(env.Event{

@@ -13,7 +13,7 @@ import (
 type stopJob struct {
 	checkpoints []*commitlog.CheckpointJob // by directory
 	clean       []bool
-	markers     []commitlog.CleanMarker
+	lives       []commitlog.Life // that the markers name
 	brokerEpoch kafka.BrokerEpoch
 }
 
@@ -41,7 +41,7 @@ func (j *stopJob) mark(disk env.Disk, dir env.DirID) error {
 		return err
 	}
 	return replaceDurably(disk, env.Path{Dir: dir, Name: commitlog.CleanMarkerName},
-		commitlog.AppendCleanMarker(nil, j.markers[dir]))
+		commitlog.AppendLife(nil, j.lives[dir]))
 }
 
 // beginShutdown stops taking work and closes every log.
@@ -79,10 +79,7 @@ func (b *Broker) pumpShutdown() {
 		}
 		job.checkpoints = append(job.checkpoints, b.checkpointJob(env.DirID(dir)))
 		job.clean = append(job.clean, clean)
-		job.markers = append(job.markers, commitlog.CleanMarker{
-			BootID:      b.identity.BootID,
-			Incarnation: b.identity.Incarnation, DirectoryID: d.meta.DirectoryID,
-		})
+		job.lives = append(job.lives, lifeIn(d.meta.DirectoryID, b.identity))
 	}
 	b.startJob(job, stopping{})
 }

@@ -26,7 +26,7 @@ const stetDirectory = "stet"
 // new are drawn before, so that the job is a function of its input.
 func (b *Broker) begin() {
 	b.phase = phaseReading
-	job := &startJob{nodeID: b.config.NodeID}
+	job := &startJob{nodeID: b.config.NodeID, identity: b.identity}
 	for range b.config.Directories {
 		job.newIDs = append(job.newIDs, base64.RawURLEncoding.EncodeToString(b.randomID()))
 	}
@@ -45,8 +45,9 @@ func (b *Broker) randomID() []byte {
 // startJob reads what a process has to know before it writes anything, and takes the clean-start
 // markers away, durably, so that they can not outlive the first write (checks.md S5).
 type startJob struct {
-	nodeID kafka.BrokerID
-	newIDs []string // directory ids for new directories, one for each directory
+	nodeID   kafka.BrokerID
+	identity env.Identity
+	newIDs   []string // directory ids for new directories, one for each directory
 }
 
 // Name names the job for traces.
@@ -97,6 +98,9 @@ func (j *startJob) read(disk env.Disk, dir env.DirID) (foundDirectory, error) {
 	if err := found.takeMarkers(disk, dir); err != nil {
 		return found, err
 	}
+	// A disk that is full still serves what it has. Where a life is not noted its marker does not
+	// hold, and the next start scans.
+	_ = noteLife(disk, dir, lifeIn(found.meta.DirectoryID, j.identity))
 	for _, e := range entries {
 		if !e.Dir {
 			continue
@@ -137,14 +141,14 @@ func (j *startJob) readMeta(disk env.Disk, dir env.DirID, found *foundDirectory)
 	return nil
 }
 
-// takeMarkers reads and removes the clean-start markers. The directory counts as clean if its own
-// marker names it; Kafka's file adds the broker epoch.
+// takeMarkers reads and removes the clean-start markers. The directory counts as clean if our own
+// marker holds; Kafka's file adds the broker epoch.
 func (found *foundDirectory) takeMarkers(disk env.Disk, dir env.DirID) error {
 	own := env.Path{Dir: dir, Name: commitlog.CleanMarkerName}
 	theirs := env.Path{Dir: dir, Name: commitlog.KafkaCleanName}
-	if b, errno := commitlog.ReadFile(disk, own); errno == env.OK {
-		marker, err := commitlog.DecodeCleanMarker(b)
-		found.clean = err == nil && marker.DirectoryID == found.meta.DirectoryID
+	if marker, errno := commitlog.ReadFile(disk, own); errno == env.OK {
+		life, _ := commitlog.ReadFile(disk, env.Path{Dir: dir, Name: commitlog.LifeName})
+		found.clean = commitlog.CheckCleanMarker(marker, life, found.meta.DirectoryID) == nil
 	}
 	if b, errno := commitlog.ReadFile(disk, theirs); errno == env.OK {
 		if epoch, err := commitlog.DecodeKafkaClean(b); err == nil {
@@ -163,6 +167,22 @@ func (found *foundDirectory) takeMarkers(disk env.Disk, dir env.DirID) error {
 		}
 	}
 	return nil
+}
+
+// lifeIn names the life of this process in a data directory.
+func lifeIn(directoryID string, id env.Identity) commitlog.Life {
+	return commitlog.Life{
+		BootID: id.BootID, Incarnation: id.Incarnation, DirectoryID: directoryID,
+	}
+}
+
+// noteLife says durably which process has opened a data directory.
+func noteLife(disk env.Disk, dir env.DirID, life commitlog.Life) error {
+	if err := makeStetDirectory(disk, dir); err != nil {
+		return err
+	}
+	return replaceDurably(disk, env.Path{Dir: dir, Name: commitlog.LifeName},
+		commitlog.AppendLife(nil, life))
 }
 
 // readCheckpoints fills in where recoveries may begin. A checkpoint that is missing or broken says

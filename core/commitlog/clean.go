@@ -30,42 +30,68 @@ func DecodeKafkaClean(b []byte) (kafka.BrokerEpoch, error) {
 	return kafka.BrokerEpoch(epoch), nil
 }
 
-// CleanMarkerName is our own clean-start marker, below a data directory's root. It holds only
-// together with what it names: a directory that was copied, rolled back or attached to another
-// node does not start clean, and the marker is removed before the first write.
-const CleanMarkerName = "stet/clean"
+// Two files of our own, below a data directory's root, with the same content. LifeName says which
+// process opened the directory last; it is written before anything else is. CleanMarkerName says
+// which process closed it cleanly; it is removed before the first write of the next one. A marker
+// holds only if it names the life that the other file names, so one that came back, or that was
+// brought from elsewhere, is not believed.
+const (
+	LifeName        = "stet/life"
+	CleanMarkerName = "stet/clean"
+)
 
-// CleanMarker says that the directory was stopped cleanly, by whom.
-type CleanMarker struct {
-	BootID      string // of the kernel, so that the marker tells whether memory survived
+// Life names one life of a process in one data directory.
+type Life struct {
+	BootID      string // of the kernel: what was only in memory survived if it is still the same
 	Incarnation [16]byte
 	DirectoryID string
 }
 
-// AppendCleanMarker encodes a clean-start marker:
+// AppendLife encodes either file:
 //
 //	int16 version (1), uint32 CRC-32C of what follows,
 //	uint8 length and boot id, 16 bytes incarnation, uint8 length and directory id
-func AppendCleanMarker(dst []byte, m CleanMarker) []byte {
-	body := append([]byte{byte(len(m.BootID))}, m.BootID...)
-	body = append(body, m.Incarnation[:]...)
-	body = append(body, byte(len(m.DirectoryID)))
-	body = append(body, m.DirectoryID...)
+func AppendLife(dst []byte, l Life) []byte {
+	body := append([]byte{byte(len(l.BootID))}, l.BootID...)
+	body = append(body, l.Incarnation[:]...)
+	body = append(body, byte(len(l.DirectoryID)))
+	body = append(body, l.DirectoryID...)
 	return appendSealed(dst, 1, body)
 }
 
-// DecodeCleanMarker decodes a clean-start marker.
-func DecodeCleanMarker(b []byte) (CleanMarker, error) {
-	var m CleanMarker
+// DecodeLife decodes either file.
+func DecodeLife(b []byte) (Life, error) {
+	var l Life
 	body, err := openSealed(b, 1)
 	if err != nil {
-		return m, err
+		return l, err
 	}
 	r := reader{b: body}
-	m.BootID = string(r.take(int(r.uint8())))
-	copy(m.Incarnation[:], r.take(len(m.Incarnation)))
-	m.DirectoryID = string(r.take(int(r.uint8())))
-	return m, r.finish()
+	l.BootID = string(r.take(int(r.uint8())))
+	copy(l.Incarnation[:], r.take(len(l.Incarnation)))
+	l.DirectoryID = string(r.take(int(r.uint8())))
+	return l, r.finish()
+}
+
+// CheckCleanMarker returns why a clean-start marker does not hold, or nil. It takes the contents of
+// the marker and of the file that names the last life, and the id of the directory.
+func CheckCleanMarker(marker, life []byte, directoryID string) error {
+	closed, err := DecodeLife(marker)
+	if err != nil {
+		return fmt.Errorf("%s: %w", CleanMarkerName, err)
+	}
+	opened, err := DecodeLife(life)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: %w", LifeName, err)
+	case closed.DirectoryID != directoryID:
+		return fmt.Errorf("it is of directory %s, this is %s", closed.DirectoryID, directoryID)
+	case closed.Incarnation != opened.Incarnation:
+		return fmt.Errorf("it is of life %x, the last one was %x", closed.Incarnation, opened.Incarnation)
+	case closed != opened:
+		return fmt.Errorf("%s is of the same process, but another boot or directory", LifeName)
+	}
+	return nil
 }
 
 // appendSealed appends int16 version, the CRC-32C of body and body.

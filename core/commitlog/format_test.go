@@ -212,13 +212,13 @@ func TestCleanMarkers(t *testing.T) {
 	_, err = DecodeKafkaClean([]byte(`{"version":1,"brokerEpoch":12}`))
 	require.Error(t, err)
 
-	marker := CleanMarker{BootID: "boot", Incarnation: [16]byte{7}, DirectoryID: "q1sOCJXbE1ZDoFLw"}
-	b := AppendCleanMarker(nil, marker)
-	decoded, err := DecodeCleanMarker(b)
+	marker := Life{BootID: "boot", Incarnation: [16]byte{7}, DirectoryID: "q1sOCJXbE1ZDoFLw"}
+	b := AppendLife(nil, marker)
+	decoded, err := DecodeLife(b)
 	require.NoError(t, err)
 	require.Equal(t, marker, decoded)
 	for i := range b {
-		_, err := DecodeCleanMarker(b[:i])
+		_, err := DecodeLife(b[:i])
 		require.Error(t, err, "cut at %d", i)
 	}
 }
@@ -240,7 +240,7 @@ func FuzzDecoders(f *testing.F) {
 		DecodePartitionMetadata(b)
 		DecodeMetaProperties(b)
 		DecodeKafkaClean(b)
-		DecodeCleanMarker(b)
+		DecodeLife(b)
 		if decoded, err := DecodeSnapshot(b); err == nil {
 			DecodeSnapshot(AppendSnapshot(nil, decoded))
 			JoinSequences(decoded, b, b)
@@ -251,7 +251,7 @@ func FuzzDecoders(f *testing.F) {
 			t.Fatal("a snapshot does not survive encoding")
 		}
 		JoinSequences([]ProducerEntry{{ID: 1, Batches: []ProducerBatch{{}}}}, nil, sealed)
-		DecodeCleanMarker(sealed)
+		DecodeLife(sealed)
 	})
 }
 
