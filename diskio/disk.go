@@ -33,17 +33,18 @@ func Open(roots []string) (*Disk, error) {
 	return d, nil
 }
 
-func (d *Disk) add(root string) error {
-	root, err := filepath.Abs(root)
+// add takes a directory into use. Errors name it as it was given.
+func (d *Disk) add(given string) error {
+	root, err := filepath.Abs(given)
 	if err != nil {
-		return fmt.Errorf("data directory: %w", err)
+		return fmt.Errorf("data directory %s: %w", given, err)
 	}
 	if err := makeDurableDir(root); err != nil {
-		return fmt.Errorf("data directory: %w", err)
+		return fmt.Errorf("data directory %s: %w", given, err)
 	}
 	lock, err := lockDir(root)
 	if err != nil {
-		return fmt.Errorf("data directory %s: %w", root, err)
+		return fmt.Errorf("data directory %s: %w", given, err)
 	}
 	d.roots, d.locks = append(d.roots, root), append(d.locks, lock)
 	return nil

@@ -232,10 +232,12 @@ func TestFullDiskCutsAWriteShort(t *testing.T) {
 }
 
 func TestSecondUserIsRefused(t *testing.T) {
-	root := t.TempDir()
+	t.Chdir(t.TempDir())
+	const root = "./given"
 	d := open(t, root)
 	_, err := Open([]string{root})
 	require.ErrorIs(t, err, ErrLocked)
+	require.ErrorContains(t, err, "data directory ./given: ")
 	require.NoError(t, d.Close())
 	open(t, root)
 }

@@ -93,7 +93,7 @@ func (w *World) AddMachine(config node.Config) *Machine {
 		Place: p, Addr: fmt.Sprintf("%s:%d", p, listeners[0].Port), Pace: DefaultPace(),
 		Config: config, world: w,
 		Disk: NewDisk(w.Scheduler, w.Faults, w.Entropy.Stream("disk", p), p,
-			max(1, config.Broker.Directories)),
+			len(config.Broker.Directories)),
 		Clock:  NewClock(w.Scheduler, p),
 		stream: w.Entropy.Stream("scheduling", p), ids: w.Entropy.Stream("boot", p),
 	}

@@ -101,6 +101,15 @@ func TestAllFaultsOfSettingsAreNamedAtOnce(t *testing.T) {
 	}
 }
 
+func TestStartErrorsNameTheDirectoryAsItWasGiven(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.Mkdir("given", 0o700))
+	meta := []byte("version=1\nnode.id=3\n")
+	require.NoError(t, os.WriteFile("given/meta.properties", meta, 0o600))
+	err := serveWith(t, "", "--data-dir", "./given", "--listen", "127.0.0.1:0", "--node-id", "1")
+	require.ErrorContains(t, err, "data directory ./given: belongs to node 3, this is node 1")
+}
+
 func TestFaultsOfTheFileAreTold(t *testing.T) {
 	require.ErrorContains(t, serveWith(t, "", "--config", "absent.yaml"), "absent.yaml")
 	require.ErrorContains(t, serveWith(t, "node-id: 1\nnode-id: 2\n"), "node-id")

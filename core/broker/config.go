@@ -26,9 +26,9 @@ type Listener struct {
 // NodeID, Directories and ClusterID may not change while the process lives.
 type Config struct {
 	NodeID      kafka.BrokerID
-	Rack        string // empty: none
-	ClusterID   string // expected cluster; empty: take what the directory or the controller says
-	Directories int    // number of data directories; DirID 0 .. Directories-1
+	Rack        string   // empty: none
+	ClusterID   string   // expected cluster; empty: take what the directory or the controller says
+	Directories []string // data directories by DirID, named as people know them; only told
 	Listeners   []Listener
 
 	// Topic holds the values of topic configurations where neither the topic nor the cluster
@@ -52,7 +52,7 @@ type Config struct {
 // DefaultConfig returns Kafka 4.4's defaults for one node with one data directory.
 func DefaultConfig() Config {
 	return Config{
-		Directories:              1,
+		Directories:              []string{"./data"},
 		Topic:                    kafka.DefaultTopicConfig(),
 		AutoCreateTopics:         true,
 		NumPartitions:            1,

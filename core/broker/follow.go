@@ -114,8 +114,8 @@ func (b *Broker) checkCluster() {
 	for i := range b.directories {
 		d := &b.directories[i]
 		if d.meta.ClusterID != "" && d.meta.ClusterID != id {
-			b.fail("data directory %d is of cluster %s, the controller of %s",
-				i, d.meta.ClusterID, id)
+			b.fail("data directory %s is of cluster %s, the controller of %s",
+				b.config.Directories[i], d.meta.ClusterID, id)
 			return
 		}
 		if d.meta.ClusterID == "" && !d.formatting {

@@ -64,7 +64,7 @@ func (f formatting) completed(b *Broker, ev *env.Event) {
 	d := &b.directories[f.dir]
 	d.formatting = false
 	if err, _ := ev.Res.(error); err != nil {
-		b.fail("format data directory %d: %w", f.dir, err)
+		b.fail("format data directory %s: %w", b.config.Directories[f.dir], err)
 		return
 	}
 	d.meta = f.meta

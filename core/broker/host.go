@@ -83,7 +83,8 @@ func (h *host) adopt(b *Broker, dir env.DirID, found *foundDirectory) {
 		}, true, start, found.clean)
 		for _, other := range h.strays {
 			if other.Name() == r.name && other.Handles().Dir() != dir {
-				b.fail("%s is in data directories %d and %d", r.name, other.Handles().Dir(), dir)
+				b.fail("%s is in data directories %s and %s", r.name,
+					b.config.Directories[other.Handles().Dir()], b.config.Directories[dir])
 			}
 		}
 		h.strays = append(h.strays, replica)

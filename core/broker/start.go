@@ -26,7 +26,9 @@ const stetDirectory = "stet"
 // new are drawn before, so that the job is a function of its input.
 func (b *Broker) begin() {
 	b.phase = phaseReading
-	job := &startJob{nodeID: b.config.NodeID, identity: b.identity}
+	job := &startJob{
+		nodeID: b.config.NodeID, identity: b.identity, names: b.config.Directories,
+	}
 	for range b.config.Directories {
 		job.newIDs = append(job.newIDs, base64.RawURLEncoding.EncodeToString(b.randomID()))
 	}
@@ -47,6 +49,7 @@ func (b *Broker) randomID() []byte {
 type startJob struct {
 	nodeID   kafka.BrokerID
 	identity env.Identity
+	names    []string // of the data directories, as people know them
 	newIDs   []string // directory ids for new directories, one for each directory
 }
 
@@ -79,7 +82,7 @@ func (j *startJob) Run(disk env.Disk) any {
 	for i := range j.newIDs {
 		found, err := j.read(disk, env.DirID(i))
 		if err != nil {
-			return started{err: fmt.Errorf("data directory %d: %w", i, err)}
+			return started{err: fmt.Errorf("data directory %s: %w", j.names[i], err)}
 		}
 		result.directories = append(result.directories, found)
 	}

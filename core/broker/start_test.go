@@ -66,6 +66,15 @@ func TestCleanStopOutlivesTheBoot(t *testing.T) {
 	require.False(t, h.scanned())
 }
 
+func TestStartErrorsNameTheDirectoryAsItWasGiven(t *testing.T) {
+	h := newHarness(t, func(c *Config) { c.Directories = []string{"../some/data"} })
+	h.stop()
+	h.world.Disk.SetContent(commitlog.MetaPropertiesName, []byte("version=1\nnode.id=3\n"))
+	h.launch()
+	require.EqualError(t, h.broker.Fatal(),
+		"start: data directory ../some/data: belongs to node 3, this is node 1")
+}
+
 func TestLifeThatCanNotBeNotedCostsAScan(t *testing.T) {
 	h := stoppedWithARecord(t)
 	fail := h.world.Disk.Fail

@@ -11,6 +11,7 @@ import (
 type Config struct {
 	NodeID    kafka.BrokerID // of this node, told as the leader
 	ClusterID string         // expected or chosen cluster id; empty: whatever there is, or a new one
+	Directory string         // data directory of the raft log, named as people know it; only told
 
 	// Defaults for topics whose creator says -1, the broker's for automatic creation too.
 	NumPartitions            int32
@@ -33,6 +34,7 @@ type Config struct {
 // DefaultConfig returns Kafka 4.4's defaults.
 func DefaultConfig() Config {
 	return Config{
+		Directory:                "./data",
 		NumPartitions:            1,
 		DefaultReplicationFactor: 1,
 		Topic:                    kafka.DefaultTopicConfig(),

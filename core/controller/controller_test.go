@@ -31,10 +31,11 @@ func TestDirectoryOfAnotherClusterIsRefused(t *testing.T) {
 	r := newRig(t, 1)
 	r.boot()
 	r.reset()
-	r.config.ClusterID = "another"
+	r.config.ClusterID, r.config.Directory = "another", "../some/data"
 	r.boot()
 	require.False(t, r.c.Ready())
 	require.ErrorContains(t, r.c.Fatal(), "another")
+	require.ErrorContains(t, r.c.Fatal(), "data directory ../some/data: ")
 }
 
 func TestRequestsBeforeTheElectionAreRefused(t *testing.T) {

@@ -1,6 +1,8 @@
 package controller
 
 import (
+	"fmt"
+
 	"stet/core/env"
 	"stet/core/invariant"
 	"stet/core/metadata"
@@ -74,18 +76,18 @@ func (c *Controller) restartLater(err error) {
 	pause := c.config.RestartPause << min(c.life.failures-1, 5)
 	c.life.restartAt = c.now.Mono.Add(pause)
 	c.trace(TraceLogFailed, int64(c.life.failures), int64(pause), 0,
-		"the raft log can not be used: "+err.Error())
+		"the raft log in "+c.config.Directory+" can not be used: "+err.Error())
 }
 
-// fail stops the controller for good.
+// fail stops the controller for good: what its directory holds can not be used.
 func (c *Controller) fail(err error) {
 	if c.fatal != nil {
 		return
 	}
-	c.fatal = err
+	c.fatal = fmt.Errorf("data directory %s: %w", c.config.Directory, err)
 	c.life.quorum, c.life.recovery, c.life.restartAt = nil, 0, 0
 	c.resign()
-	c.trace(TraceFatal, 0, 0, 0, err.Error())
+	c.trace(TraceFatal, 0, 0, 0, c.fatal.Error())
 }
 
 // resign refuses everything that waits.

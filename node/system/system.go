@@ -46,6 +46,7 @@ type Started struct {
 // Serve runs a node until ctx ends, then stops it cleanly. It calls started once requests are
 // answered. The error says what is wrong and where; a clean stop returns nil.
 func Serve(ctx context.Context, o Options, started func(Started)) error {
+	o.Node.Broker.Directories, o.Node.Controller.Directory = o.Directories, o.Directories[0]
 	disk, err := diskio.Open(o.Directories)
 	if err != nil {
 		return err
