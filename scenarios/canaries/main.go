@@ -1,77 +1,81 @@
 // Canaries puts historical bugs back, one at a time, and prints how many seeds it takes until a
-// check of the history or of the state finds each.
+// check of the history or of the state finds each, and which checks do.
 //
-//	canaries [-campaigns N] [-jobs J] STET
+//	canaries [-campaigns N] [-matrix N] [-jobs J] [-only IDS] [-json FILE] STET
 //
 // STET is a binary built with the canary tag. A canary counts as found only by a check that is
-// expected of it, within its budget of seeds; a panic is no find. The last column says whether a few
-// seeds without faults pass: a bug that shows without any says nothing of the faults. Checks that
-// look at the medium at every acknowledgement see some bugs before anything goes wrong.
+// expected of it, within its budget of seeds; a panic is no find. Before it, the binary has to pass
+// the same seeds without a canary, else nothing that fails says anything.
 package main
 
 import (
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
+	"os/signal"
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"stet/scenarios"
 )
 
-// canary says what is expected of a historical bug.
-type canary struct {
-	id       string
-	scenario string
-	tier     string // A, B or C: 50, 500 or 5,000 seeds
-	expected []scenarios.Check
+// row is all that was measured of a canary.
+type row struct {
+	ID          string            `json:"id"`
+	Name        string            `json:"name"`
+	Source      string            `json:"source"`
+	Scenario    string            `json:"scenario"`
+	Tier        tier              `json:"tier"`
+	Budget      uint64            `json:"budget"`
+	Seen        bool              `json:"seen"`
+	Expected    []scenarios.Check `json:"expected"`
+	Note        string            `json:"note,omitempty"`
+	Seeds       []uint64          `json:"seeds_to_kill"` // of each campaign; 0 is not within the budget
+	Median      uint64            `json:"median"`        // likewise
+	CalmClients []scenarios.Check `json:"calm_clients"`  // what clients see without faults
+	CalmState   []scenarios.Check `json:"calm_state"`
+	tally
 }
 
-// canaries lists the spine's. Checks are primary first; those behind it are acceptable.
-var canaries = []canary{
-	{"46", "single-node-power-loss", "A", []scenarios.Check{"S9", "S1", "H1"}},
-	{"48", "single-node-power-loss", "B", []scenarios.Check{"S1", "S4", "H1", "L9"}},
-	{"50", "disk-faults", "A", []scenarios.Check{"S6", "S1", "H1"}},
-	{"51", "disk-faults", "A", []scenarios.Check{"S3", "S1", "H1", "H10"}},
-	{"53", "disk-faults", "B", []scenarios.Check{"R9", "H2", "H2-ack", "H1"}},
-	{"57", "single-node-power-loss", "A", []scenarios.Check{"S1", "H1", "R10"}},
-	{"61", "disk-faults", "A", []scenarios.Check{"R12", "P2", "P1", "P4"}},
-	{"65", "disk-faults", "B", []scenarios.Check{"R10", "H1", "H2-ack"}},
-	{"67", "idempotent-retries", "A", []scenarios.Check{"P2", "P4"}},
-	{"W1", "disk-faults", "B", []scenarios.Check{"S1", "S2", "H1", "H2", "H2-ack", "R12", "S8"}},
+// document is what is written as JSON.
+type document struct {
+	MatrixSeeds uint64 `json:"matrix_seeds"`
+	CalmSeeds   uint64 `json:"calm_seeds"`
+	Canaries    []row  `json:"canaries"`
+	// KillNothing are checks that were made and failed no run of the matrix.
+	KillNothing []scenarios.Check `json:"kill_nothing"`
 }
 
-var budgets = map[string]uint64{"A": 50, "B": 500, "C": 5000}
-
-// calmSeeds is how many seeds a canary has to pass without faults.
-const calmSeeds = 5
-
-// stride keeps the seeds of different campaigns apart.
-const stride = 1_000_000
+// flags are what the command is asked for.
+type flags struct {
+	campaigns int
+	matrix    uint64
+	jobs      int
+	only      string
+	json      string
+	stet      string
+}
 
 func main() {
-	campaigns := flag.Int("campaigns", 1, "campaigns a canary; the median is reported")
-	jobs := flag.Int("jobs", runtime.NumCPU(), "worker processes")
-	only := flag.String("only", "", "ids to run, with commas; empty is all")
+	var f flags
+	flag.IntVar(&f.campaigns, "campaigns", 5, "campaigns a canary, an odd number; the median counts")
+	flag.Uint64Var(&f.matrix, "matrix", 40, "seeds a canary for the matrix of canaries and checks")
+	flag.IntVar(&f.jobs, "jobs", runtime.NumCPU(), "worker processes")
+	flag.StringVar(&f.only, "only", "", "ids to run, with commas; empty is all")
+	flag.StringVar(&f.json, "json", "", "write what was measured to this file too")
 	flag.Parse()
-	if flag.NArg() != 1 {
+	f.stet = flag.Arg(0)
+	if flag.NArg() != 1 || f.campaigns < 1 || f.matrix < 1 {
 		fmt.Fprintln(os.Stderr, "canaries: usage: canaries [flags] STET")
 		os.Exit(scenarios.ExitUsage)
 	}
-	missed := 0
-	fmt.Println("id  scenario                tier  seeds-to-kill  found-by  calm")
-	for _, c := range canaries {
-		if *only != "" && !slices.Contains(strings.Split(*only, ","), c.id) {
-			continue
-		}
-		r := hunt{canary: c, stet: flag.Arg(0), jobs: *jobs}.run(*campaigns)
-		fmt.Printf("%-3s %-23s %-5s %-14s %-9s %s\n", c.id, c.scenario, c.tier, r.seeds, r.check, r.calm)
-		if r.missed {
-			missed++
-		}
+	missed, err := run(f)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "canaries:", err)
+		os.Exit(scenarios.ExitUsage)
 	}
 	fmt.Printf("canaries: missed=%d\n", missed)
 	if missed > 0 {
@@ -79,86 +83,106 @@ func main() {
 	}
 }
 
-// hunt looks for one canary.
-type hunt struct {
-	canary
-	stet string
-	jobs int
-}
-
-// outcome is a line of the table.
-type outcome struct {
-	seeds, check, calm string
-	missed             bool
-}
-
-func (h hunt) run(campaigns int) outcome {
-	out := outcome{calm: h.calm()}
-	var kills []uint64
-	for i := range campaigns {
-		seeds, check, ok := h.campaign(uint64(i)*stride + 1)
-		if ok {
-			kills = append(kills, seeds)
-			out.check = string(check)
-		}
-	}
-	out.missed = len(kills)*2 <= campaigns
-	if len(kills) == 0 {
-		out.seeds, out.check = fmt.Sprintf(">%d", budgets[h.tier]), "-"
-		return out
-	}
-	slices.Sort(kills)
-	out.seeds = fmt.Sprint(kills[len(kills)/2])
-	if campaigns > 1 {
-		out.seeds += fmt.Sprintf(" (%d/%d)", len(kills), campaigns)
-	}
-	return out
-}
-
-// worker is the command of a worker with the bug put back.
-func (h hunt) worker() []string { return []string{h.stet, "sim", "worker", "--canary", h.id} }
-
-// calm runs a few seeds without faults.
-func (h hunt) calm() string {
-	c := scenarios.Campaign{
-		Scenarios: []string{h.scenario}, From: 1, To: calmSeeds, Jobs: h.jobs, Calm: true,
-		Worker: h.worker(),
-	}
-	s, err := c.Run(context.Background())
+// run measures and prints, and returns how many canaries were missed.
+func run(f flags) (missed int, err error) {
+	chosen, err := choose(f.only)
 	if err != nil {
-		return err.Error()
+		return 0, err
 	}
-	if len(s.Failures) > 0 {
-		return "FAIL " + string(s.Failures[0].Check)
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer cancel()
+	l := lab{ctx, f.stet, f.jobs}
+	made, err := l.control(chosen, f.matrix)
+	if err != nil {
+		return 0, err
 	}
-	return "ok"
+	doc := document{MatrixSeeds: f.matrix, CalmSeeds: calmSeeds}
+	printHead(os.Stdout)
+	for i := range chosen {
+		r, err := l.measure(&chosen[i], f)
+		if err != nil {
+			return 0, err
+		}
+		printRow(os.Stdout, &r)
+		if r.Median == 0 {
+			missed++
+		}
+		doc.Canaries = append(doc.Canaries, r)
+	}
+	doc.KillNothing = idle(made, doc.Canaries)
+	printMatrix(os.Stdout, &doc)
+	printNotes(os.Stdout, &doc)
+	if f.json == "" {
+		return missed, nil
+	}
+	b, err := json.MarshalIndent(doc, "", "  ")
+	if err != nil {
+		return 0, fmt.Errorf("json: %w", err)
+	}
+	return missed, os.WriteFile(f.json, append(b, '\n'), 0o644)
 }
 
-// campaign runs seeds until an expected check fails, and says how many it took.
-func (h hunt) campaign(from uint64) (seeds uint64, check scenarios.Check, ok bool) {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	var mu sync.Mutex
-	c := scenarios.Campaign{
-		Scenarios: []string{h.scenario}, From: from, To: from + budgets[h.tier] - 1, Jobs: h.jobs,
-		Worker: h.worker(),
+// choose returns the canaries of a list of ids.
+func choose(only string) ([]canary, error) {
+	if only == "" {
+		return canaries, nil
 	}
-	c.Failed = func(r *scenarios.Result) {
-		mu.Lock()
-		defer mu.Unlock()
-		found := slices.IndexFunc(h.expected, func(c scenarios.Check) bool {
-			return slices.Contains(r.Failed, c)
-		})
-		if found < 0 {
-			return
+	var out []canary
+	for id := range strings.SplitSeq(only, ",") {
+		at := slices.IndexFunc(canaries, func(c canary) bool { return c.id == id })
+		if at < 0 {
+			return nil, fmt.Errorf("%q: no such canary", id)
 		}
-		if n := r.Seed - from + 1; !ok || n < seeds {
-			seeds, check, ok = n, h.expected[found], true
+		out = append(out, canaries[at])
+	}
+	return out, nil
+}
+
+// control runs the seeds of the matrix without a canary: none may fail. It returns the checks that
+// had something to check.
+func (l lab) control(chosen []canary, seeds uint64) ([]scenarios.Check, error) {
+	var done []string
+	var made []scenarios.Check
+	for _, c := range chosen {
+		if slices.Contains(done, c.scenario) {
+			continue
 		}
-		cancel()
+		done = append(done, c.scenario)
+		s, failures, err := l.run("", c.scenario, 1, seeds, false)
+		if err != nil {
+			return nil, err
+		}
+		if len(failures) > 0 {
+			return nil, fmt.Errorf("without a canary %d of %d seeds fail, the first: %s",
+				len(failures), seeds, failures[0].Line())
+		}
+		for name, n := range s.Counters {
+			if check, ok := strings.CutPrefix(name, "checked."); ok && n > 0 {
+				made = append(made, scenarios.Check(check))
+			}
+		}
 	}
-	if _, err := c.Run(ctx); err != nil {
-		fmt.Fprintf(os.Stderr, "canaries: %s: %v\n", h.id, err)
+	return sorted(made), nil
+}
+
+// measure measures one canary.
+func (l lab) measure(c *canary, f flags) (r row, err error) {
+	info := c.info()
+	r = row{
+		ID: c.id, Name: info.Name, Source: info.Source, Scenario: c.scenario, Tier: c.tier,
+		Budget: c.tier.seeds(), Seen: c.seen, Expected: c.expected, Note: c.note,
 	}
-	return seeds, check, ok
+	if r.CalmClients, r.CalmState, err = l.calm(c); err != nil {
+		return r, err
+	}
+	failures, err := l.failures(c.id, c.scenario, 1, f.matrix, false)
+	if err != nil {
+		return r, err
+	}
+	r.tally = newTally(c, failures)
+	if r.Seeds, err = l.hunts(c, f.campaigns); err != nil {
+		return r, err
+	}
+	r.Median = median(r.Seeds)
+	return r, nil
 }

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"strings"
+
+	"stet/core/invariant"
+	"stet/scenarios"
+)
+
+// canary says what is expected of a historical bug, which package invariant names by id and whose
+// guarded line stands where the bug was.
+type canary struct {
+	id       string
+	scenario string
+	tier     tier
+	// expected are the checks that may claim it, the one that it was put there for first. What
+	// other checks see is counted and does not claim it.
+	expected []scenarios.Check
+	// seen says that the canary was there while the generator and the checks were written. Its
+	// figure tells of regressions; it is no evidence that a bug unheard of would be found.
+	seen bool
+	// note is what has to be known to read the figure.
+	note string
+}
+
+// tier is the budget class of a canary. Tiers were set before anything was measured.
+type tier string
+
+// seeds is how many a campaign may take to find a canary of this tier.
+func (t tier) seeds() uint64 { return map[tier]uint64{"A": 50, "B": 500, "C": 5000}[t] }
+
+// canaries lists all, in the order of the constants of package invariant.
+var canaries = []canary{
+	{id: "46", scenario: "single-node-power-loss", tier: "A", seen: true, expected: checks("S9 S1 H1")},
+	{id: "48", scenario: "single-node-power-loss", tier: "B", seen: true, expected: checks("S1 S4 H1 L9")},
+	{id: "50", scenario: "disk-faults", tier: "A", seen: true, expected: checks("S6 S1 H1")},
+	{id: "51", scenario: "disk-faults", tier: "A", seen: true, expected: checks("S3 S1 H1 H10")},
+	{id: "53", scenario: "disk-faults", tier: "B", seen: true, expected: checks("R9 H2 H2-ack H1")},
+	{id: "57", scenario: "single-node-power-loss", tier: "A", seen: true, expected: checks("S1 H1 R10")},
+	{id: "61", scenario: "disk-faults", tier: "A", seen: true, expected: checks("R12 P2 P1 P4")},
+	{id: "65", scenario: "disk-faults", tier: "B", seen: true, expected: checks("R10 H1 H2-ack")},
+	{
+		id: "67", scenario: "idempotent-retries", tier: "A", seen: true, expected: checks("P2 P4"),
+		note: "shows only because a third of the idempotent producers begin within 60 of sequence " +
+			"2^31: no run of this length would get there from 0",
+	},
+	{
+		id: "W1", scenario: "disk-faults", tier: "B", seen: true,
+		expected: checks("S1 S2 H1 H2 H2-ack R12 S8"),
+	},
+}
+
+func checks(list string) (out []scenarios.Check) {
+	for c := range strings.FieldsSeq(list) {
+		out = append(out, scenarios.Check(c))
+	}
+	return out
+}
+
+// info returns the name and the source of a canary.
+func (c *canary) info() invariant.CanaryInfo {
+	for _, info := range invariant.Canaries() {
+		if info.ID == c.id {
+			return info
+		}
+	}
+	return invariant.CanaryInfo{}
+}
