@@ -28,6 +28,8 @@ type recorder struct {
 	onAttempt func()
 	// onAnswer, if set, is called for each acknowledgement with acks other than 0.
 	onAnswer func(s *linearizability.Send, base kafka.Offset)
+	// onRetry, if set, is called for each that came for a later attempt than the first.
+	onRetry func(s *linearizability.Send, base kafka.Offset)
 }
 
 // counters are a run's own counts by name.
@@ -113,6 +115,10 @@ func (o *observer) AttemptEnded(s *client.Send, a client.Attempt) {
 	}
 	if a.Ending == client.Answered && a.Code == kafka.None && o.onAnswer != nil {
 		o.onAnswer(send, a.BaseOffset)
+	}
+	if a.Ending == client.Answered && a.Code == kafka.None && len(send.Attempts) > 1 &&
+		o.onRetry != nil {
+		o.onRetry(send, a.BaseOffset)
 	}
 }
 

@@ -44,10 +44,12 @@ type watched struct {
 }
 
 func newMonitor(w *sim.World, m *sim.Machine, p *plan, r *recorder, f *findings) *monitor {
-	return &monitor{
+	out := &monitor{
 		world: w, machine: m, plan: p, recorder: r, ghost: r.ghost, findings: f,
 		partitions: make([]watched, p.partitions), failed: map[env.FileID]env.Errno{},
 	}
+	r.onRetry = out.checkRetry
+	return out
 }
 
 // started forgets what belonged to the last life.

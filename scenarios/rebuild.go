@@ -232,9 +232,15 @@ func (m *monitor) checkCorruption(p kafka.PartitionID, log *storedLog, pick int)
 	w := m.newWorkshop()
 	b := below[pick%len(below)]
 	w.disk.Flip(segmentPath(p, b.segment, ".log"), b.position+int64(pick%record.HeaderSize), uint(pick%8))
-	r := w.recover(job, 0)
-	if r != nil && r.Usable() && r.DerivedState().End < job.RecoveryPoint {
+	m.judgeDecay(p, b.BaseOffset(), job.RecoveryPoint, w.recover(job, 0))
+}
+
+// judgeDecay judges what a recovery made of a batch that had decayed below the recovery point.
+func (m *monitor) judgeDecay(p kafka.PartitionID, decayed, point kafka.Offset,
+	r *commitlog.Recovered,
+) {
+	if r != nil && r.Usable() && r.DerivedState().End < point {
 		m.fails("S7", "%s: offset %d decays below the recovery point %d, and the log ends at %d",
-			topicPartition(p), b.BaseOffset(), job.RecoveryPoint, r.DerivedState().End)
+			topicPartition(p), decayed, point, r.DerivedState().End)
 	}
 }
