@@ -14,6 +14,11 @@ func diskFaults() *Scenario {
 		Name:        "disk-faults",
 		Description: "failing, short and full writes, failing syncs, reads and renames of one node",
 		mayExcuse:   true,
+		Floors: Floors{
+			InFlightPercent: inFlightPercent, ExcusedPercent: excusedPercent,
+			Antecedents: antecedents("checked.S6", "faults.failed_syncs_of_logs", "node.fences"),
+			Rare:        []string{"checked.H4", "checked.S9", "faults.torn_tails"},
+		},
 		adapt: func(d draw, p *plan) {
 			rate := func() uint64 { return pick(d, uint64(0), 0, 8, 40, 120) }
 			p.faults.disk = diskRates{

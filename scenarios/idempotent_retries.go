@@ -16,6 +16,10 @@ func idempotentRetries() *Scenario {
 	return &Scenario{
 		Name:        "idempotent-retries",
 		Description: "five in flight, impatient retries on other connections, kills in between",
+		Floors: Floors{
+			Antecedents: antecedents("faults.torn_tails"),
+			Rare:        []string{"checked.H4", "client.code.OUT_OF_ORDER_SEQUENCE_NUMBER"},
+		},
 		adapt: func(d draw, p *plan) {
 			p.producers = p.producers[:0]
 			for range d.Between(2, 4) {

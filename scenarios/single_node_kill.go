@@ -13,6 +13,11 @@ func singleNodeKill() *Scenario {
 	return &Scenario{
 		Name:        "single-node-kill",
 		Description: "kill -9 of one node at any moment, also while it recovers; nothing is excused",
+		Floors: Floors{
+			CrashPercent: crashPercent, InFlightPercent: inFlightPercent,
+			Antecedents: antecedents("faults.recoveries_interrupted", "faults.torn_tails"),
+			Rare:        []string{"checked.H4"},
+		},
 		adapt: func(d draw, p *plan) {
 			killed := func() sim.Cause { return sim.Killed }
 			p.faults.crashes(d, int(d.Between(1, 5)), p.sends(), killed)

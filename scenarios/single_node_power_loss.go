@@ -14,6 +14,12 @@ func singleNodePowerLoss() *Scenario {
 		Name:        "single-node-power-loss",
 		Description: "power loss of one node; excused is only what no sync had covered",
 		mayExcuse:   true,
+		Floors: Floors{
+			CrashPercent: crashPercent, InFlightPercent: inFlightPercent, ExcusedPercent: excusedPercent,
+			Antecedents: antecedents("checked.S9", "faults.pages_dropped",
+				"faults.recoveries_interrupted", "faults.torn_tails"),
+			Rare: []string{"checked.H4", "history.H8.polls-across-a-loss"},
+		},
 		adapt: func(d draw, p *plan) {
 			cause := func() sim.Cause { return pick(d, sim.PowerLost, sim.PowerLost, sim.PowerLost, sim.Killed) }
 			p.faults.crashes(d, int(d.Between(1, 4)), p.sends(), cause)

@@ -8,9 +8,12 @@ import (
 	"stet/scenarios"
 )
 
-// floorRuns is how many runs of a scenario it takes for its floors to mean something. With fewer,
+// This is how many runs of a scenario it takes for its floors to mean something. With fewer,
 // the figures are reported and fail nothing.
-const floorRuns = 50
+const (
+	floorRuns = 50
+	rareRuns  = 200 // for what few runs have
+)
 
 // Floor is one thing that the runs of a scenario have to reach together.
 type Floor struct {
@@ -36,27 +39,39 @@ func (s *Summary) MissedFloors() []Floor {
 }
 
 func (t *ScenarioTotals) floors(f *scenarios.Floors) []Floor {
-	counts := t.Runs() >= floorRuns
-	var all []Floor
-	add := func(ok bool, format string, args ...any) {
-		all = append(all, Floor{t.Scenario, fmt.Sprintf(format, args...), counts && !ok})
+	share := func(what string, part, least int64) Floor {
+		return t.floor(floorRuns, part*100 >= least*t.Runs(), "%s in %s of %d runs, at least %d%%",
+			what, percent(part, t.Runs()), t.Runs(), least)
 	}
-	add(t.Crashed*100 >= f.CrashPercent*t.Runs(), "crash in %s of %d runs, at least %d%%",
-		percent(t.Crashed, t.Runs()), t.Runs(), f.CrashPercent)
-	add(t.InFlight*100 >= f.InFlightPercent*t.Runs(),
-		"a request in flight is struck in %s of %d runs, at least %d%%",
-		percent(t.InFlight, t.Runs()), t.Runs(), f.InFlightPercent)
-	add(t.Excused*100 <= f.ExcusedPercent*t.Acked, "excused are %s of %d acknowledged records, at most %d%%",
-		percent(t.Excused, t.Acked), t.Acked, f.ExcusedPercent)
+	return []Floor{
+		share("a crash", t.Crashed, f.CrashPercent),
+		share("a request struck in flight", t.InFlight, f.InFlightPercent),
+		t.floor(floorRuns, t.Excused*100 <= f.ExcusedPercent*t.Acked,
+			"%s of %d acknowledged records excused, at most %d%%",
+			percent(t.Excused, t.Acked), t.Acked, f.ExcusedPercent),
+		t.antecedents(floorRuns, "antecedents", f.Antecedents),
+		t.antecedents(rareRuns, "rare antecedents", f.Rare),
+	}
+}
+
+// floor is one that so many runs are needed for.
+func (t *ScenarioTotals) floor(runs int64, ok bool, format string, args ...any) Floor {
+	return Floor{t.Scenario, fmt.Sprintf(format, args...), t.Runs() >= runs && !ok}
+}
+
+// antecedents names the counters that are at zero.
+func (t *ScenarioTotals) antecedents(runs int64, what string, names []string) Floor {
 	var zero []string
-	for _, name := range f.Antecedents {
+	for _, name := range names {
 		if t.Counters[name] == 0 {
 			zero = append(zero, name)
 		}
 	}
-	add(len(zero) == 0, "antecedents at zero: %d of %d, at most 0%s", len(zero), len(f.Antecedents),
-		strings.Join(append([]string{""}, zero...), " "))
-	return all
+	text := fmt.Sprintf("%d of %d %s at zero", len(zero), len(names), what)
+	if len(zero) > 0 {
+		text += ": " + strings.Join(zero, ", ")
+	}
+	return t.floor(runs, len(zero) == 0, "%s", text)
 }
 
 // Line is what a campaign prints of a floor.

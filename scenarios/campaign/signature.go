@@ -39,7 +39,8 @@ var variable = []struct {
 	pattern *regexp.Regexp
 	with    string
 }{
-	{regexp.MustCompile(`"[^"]*"`), `"…"`}, // names and values
+	{regexp.MustCompile(`"[^"]*"`), `"…"`},        // names and values
+	{regexp.MustCompile(`([a-z])-\d+\b`), "$1-#"}, // partitions
 	{regexp.MustCompile(`\b0x[0-9a-fA-F]+\b`), "#"},
 	{regexp.MustCompile(`\b[0-9a-f]{8,}\b`), "#"},                           // hashes; words have no 8 such letters
 	{regexp.MustCompile(`-?\d+(\.\d+)?((ns|us|µs|ms|s|m|h)(\d|\b))?`), "#"}, // counts, durations
