@@ -44,7 +44,7 @@ Exits 10 if something in a file is invalid.`,
 		{"log", "Print the batches of segments (.log)", dumpLog},
 		{"index", "Print the entries of offset indexes (.index)", dumpIndex},
 		{"timeindex", "Print the entries of time indexes (.timeindex)", dumpTimeIndex},
-		{"snapshot", "Print producer snapshots (.snapshot)", dumpSnapshot},
+		{"snapshot", "Print producer snapshots and their sidecars (.snapshot, .sequences)", dumpSnapshot},
 		{"checkpoint", "Print offset or leader-epoch checkpoints", dumpCheckpoint},
 		{"life", "Print clean-start markers and last lives (stet/clean, stet/life)", dumpLife},
 	}
@@ -264,6 +264,9 @@ func dumpSnapshot(p *printer, path string, _ *dumpFlags) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return err
+	}
+	if filepath.Ext(path) == ".sequences" {
+		return dumpSequences(p, path, b)
 	}
 	entries, err := commitlog.DecodeSnapshot(b)
 	for _, e := range entries {

@@ -23,6 +23,9 @@ func TestDumpExitsTenWhenAFileIsInvalid(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, []byte("not such a file"), 0o600))
 		require.Equal(t, exitSafety, run([]string{"dump", kind, path}), kind)
 	}
+	path := filepath.Join(dir, "00000000000000000007.sequences")
+	require.NoError(t, os.WriteFile(path, []byte("not such a file"), 0o600))
+	require.Equal(t, exitSafety, run([]string{"dump", "snapshot", path}))
 }
 
 func TestDumpTakesSoundFiles(t *testing.T) {

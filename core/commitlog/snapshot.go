@@ -3,7 +3,6 @@ package commitlog
 import (
 	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 
 	"stet/core/kafka"
 )
@@ -50,7 +49,6 @@ type ProducerEntry struct {
 
 const (
 	snapshotVersion   = 1
-	sequencesVersion  = 1
 	snapshotEntrySize = 46
 )
 
@@ -109,83 +107,4 @@ func DecodeSnapshot(b []byte) ([]ProducerEntry, error) {
 		}
 	}
 	return entries, r.finish()
-}
-
-// AppendSequences encodes the sidecar of a snapshot: the older batches of each window, for which
-// Kafka's format has no place, and the last batch's own timestamp. It names its snapshot by
-// checksum, so that a sidecar is never joined with a snapshot it was not written for:
-//
-//	int16 version, uint32 CRC-32C of what follows, uint32 CRC-32C of the snapshot file,
-//	int32 count, and for each producer that has a batch
-//	int64 id, int16 epoch, int64 timestamp of the last batch, uint8 number of older batches,
-//	and for each of those, oldest first,
-//	int32 last sequence, int64 last offset, int32 offset delta, int64 timestamp
-func AppendSequences(dst []byte, entries []ProducerEntry, snapshot []byte) []byte {
-	big := binary.BigEndian
-	body := big.AppendUint32(nil, crc32.Checksum(snapshot, castagnoli()))
-	body = big.AppendUint32(body, 0)
-	count := uint32(0)
-	for _, e := range entries {
-		if len(e.Batches) == 0 {
-			continue
-		}
-		count++
-		last := len(e.Batches) - 1
-		body = big.AppendUint64(body, uint64(e.ID))
-		body = big.AppendUint16(body, uint16(e.Epoch))
-		body = big.AppendUint64(body, uint64(e.Batches[last].Timestamp))
-		body = append(body, byte(last))
-		for _, b := range e.Batches[:last] {
-			body = big.AppendUint32(body, uint32(b.LastSequence))
-			body = big.AppendUint64(body, uint64(b.LastOffset))
-			body = big.AppendUint32(body, uint32(b.OffsetDelta))
-			body = big.AppendUint64(body, uint64(b.Timestamp))
-		}
-	}
-	big.PutUint32(body[4:], count)
-	return appendSealed(dst, sequencesVersion, body)
-}
-
-// JoinSequences puts the batches of a sidecar in front of those of the snapshot that entries were
-// decoded from. On an error entries are unchanged, with windows of one batch.
-func JoinSequences(entries []ProducerEntry, snapshot, sequences []byte) error {
-	body, err := openSealed(sequences, sequencesVersion)
-	if err != nil {
-		return err
-	}
-	r := reader{b: body}
-	if uint32(r.int32()) != crc32.Checksum(snapshot, castagnoli()) {
-		return fmt.Errorf("belongs to another snapshot")
-	}
-	joined := make([][]ProducerBatch, len(entries))
-	next := 0
-	for range max(r.int32(), 0) {
-		id, epoch := kafka.ProducerID(r.int64()), kafka.ProducerEpoch(r.int16())
-		timestamp, older := r.int64(), int(r.uint8())
-		for next < len(entries) && (entries[next].ID != id || len(entries[next].Batches) == 0) {
-			next++
-		}
-		if r.bad || next == len(entries) || entries[next].Epoch != epoch || older >= ProducerWindow {
-			return fmt.Errorf("producer %d epoch %d with %d older batches", id, epoch, older)
-		}
-		window := make([]ProducerBatch, 0, older+1)
-		for range older {
-			b := ProducerBatch{LastSequence: kafka.Sequence(r.int32())}
-			b.LastOffset, b.OffsetDelta, b.Timestamp = kafka.Offset(r.int64()), r.int32(), r.int64()
-			window = append(window, b)
-		}
-		last := entries[next].Batches[0]
-		last.Timestamp = timestamp
-		joined[next] = append(window, last)
-		next++
-	}
-	if err := r.finish(); err != nil {
-		return err
-	}
-	for i, window := range joined {
-		if window != nil {
-			entries[i].Batches = window
-		}
-	}
-	return nil
 }
