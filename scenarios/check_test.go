@@ -16,16 +16,15 @@ import (
 // quiet plays a run without faults up to the point at which everything is answered.
 func quiet(t *testing.T, seed uint64) *run {
 	s := &Scenario{Name: "quiet", adapt: func(d draw, p *plan) {
-		p.partitions, p.flushMode, p.sideTopic = 1, true, false
-		p.node.Broker.Topic.SegmentBytes, p.node.Broker.Topic.FlushMessages = 4<<10, 1
-		p.node.Broker.Topic.IndexIntervalBytes, p.node.Broker.IndexWriteEntries = 100, 1
-		for i := range p.producers {
-			c := &p.producers[i]
-			c.Partitions, c.Acks, c.Idempotent, c.Codec = 1, -1, true, record.None
+		p.Topic.Partitions, p.Topic.Side = 1, false
+		p.Node.Broker.Topic.SegmentBytes, p.Node.Broker.Topic.FlushMessages = 4<<10, 1
+		p.Node.Broker.Topic.IndexIntervalBytes, p.Node.Broker.IndexWriteEntries = 100, 1
+		configs := p.producers(d, 1, 3)
+		for i := range configs {
+			c := &configs[i]
+			c.Acks, c.Idempotent, c.Codec = -1, true, record.None
 		}
-		for i := range p.consumers {
-			p.consumers[i].Partitions = 1
-		}
+		p.workload(d, configs)
 	}}
 	r := newRun(s, seed, Options{})
 	t.Cleanup(r.close)

@@ -5,6 +5,7 @@ import (
 
 	"stet/core/kafka"
 	"stet/linearizability"
+	"stet/scenarios/schedule"
 	"stet/sim"
 	"stet/sim/client"
 )
@@ -17,32 +18,30 @@ func partitionID(i int32) kafka.PartitionID { return kafka.PartitionID(i) }
 // workload is the clients of a run.
 type workload struct {
 	*run
-	nextClient linearizability.ClientID
-	busy       int // producers that are not done
-	producers  []*client.Producer
-	consumers  []*client.Consumer
-	listers    []*client.Lister
-	topicID    kafka.TopicID
+	busy      int // producers that are not done
+	producers []*client.Producer
+	consumers []*client.Consumer
+	listers   []*client.Lister
+	topicID   kafka.TopicID
 }
 
 func newWorkload(r *run) *workload { return &workload{run: r} }
 
-// host makes a place for another client.
-func (w *workload) host(final bool) (*client.Host, *observer) {
-	place, owner := w.world.NewClient()
-	o := &observer{recorder: w.recorder, id: w.nextClient, final: final}
-	w.nextClient++
+// host makes a place for the client of a number.
+func (w *workload) host(id int, final bool) (*client.Host, *observer) {
+	place, owner := w.world.ClientAt(id)
+	o := &observer{recorder: w.recorder, id: linearizability.ClientID(id), final: final}
 	return &client.Host{
 		Scheduler: w.world.Scheduler, Network: w.world.Network, Owner: owner,
 		Name: fmt.Sprintf("sim-%d", o.id), Stream: w.world.Entropy.Stream("client", place),
 		Observer: o, Server: w.machine.Place, Addr: w.machine.Addr, Topic: topicName,
-		RequestTimeout: w.plan.impatience, Pause: w.plan.pause,
+		RequestTimeout: w.plan.Clients.Impatience, Pause: w.plan.Clients.Pause,
 	}, o
 }
 
 // patient returns a host that waits longer than anything takes that is not broken.
-func (w *workload) patient(final bool) (*client.Host, *observer) {
-	h, o := w.host(final)
+func (w *workload) patient(id int, final bool) (*client.Host, *observer) {
+	h, o := w.host(id, final)
 	h.RequestTimeout = sim.Interval{Low: 5 * sim.Second, High: 10 * sim.Second}
 	h.Pause = sim.Interval{Low: sim.Millisecond, High: 50 * sim.Millisecond}
 	return h, o
@@ -56,7 +55,7 @@ func (w *workload) spawn(h *client.Host, f func()) {
 // create creates the topic, and is done when all its partitions have a leader.
 func (w *workload) create() func() bool {
 	done := false
-	h, _ := w.patient(false)
+	h, _ := w.patient(creatorID, false)
 	w.spawn(h, func() {
 		for !done {
 			done = w.createOnce(h)
@@ -73,47 +72,48 @@ func (w *workload) createOnce(h *client.Host) bool {
 	if !c.Hello(3) {
 		return false
 	}
-	switch code := c.CreateTopic(w.plan.partitions, nil, nil); code {
+	switch code := c.CreateTopic(w.plan.Topic.Partitions, nil, nil); code {
 	case kafka.None, kafka.TopicAlreadyExists:
 	default:
 		w.findings.counters["client.create."+code.String()]++
 		return false
 	}
 	led, code := c.Metadata(12)
-	return code == kafka.None && led == int(w.plan.partitions)
+	return code == kafka.None && led == int(w.plan.Topic.Partitions)
 }
 
 // begin starts the clients that work under faults.
 func (w *workload) begin() {
-	for i := range w.plan.producers {
-		w.produce(&w.plan.producers[i], w.plan.producers[i].sends)
+	for i := range w.plan.Producers {
+		w.produce(&w.plan.Producers[i])
 	}
-	for _, c := range w.plan.consumers {
-		h, _ := w.host(false)
-		k := client.NewConsumer(h, c)
+	for i := range w.plan.Consumers {
+		c := &w.plan.Consumers[i]
+		h, _ := w.host(c.ID, false)
+		k := client.NewConsumer(h, c.ConsumerConfig)
 		w.consumers = append(w.consumers, k)
 		w.spawn(h, k.Run)
 	}
-	if w.plan.sideTopic {
-		h, _ := w.host(false)
+	if w.plan.Topic.Side {
+		h, _ := w.host(sideID, false)
 		h.Observer, h.Topic = bystander{}, "side"
 		w.spawn(h, func() { liveAndDie(h) })
 	}
-	for range w.plan.listers {
-		h, _ := w.host(false)
+	for _, planned := range w.plan.Listers {
+		h, _ := w.host(planned.ID, false)
 		d := draw{h.Stream}
 		l := client.NewLister(h, func() *client.List {
-			return question(d, w.world.Scheduler, w.plan.partitions)
+			return question(d, w.world.Scheduler, w.plan.Topic.Partitions)
 		})
 		w.listers = append(w.listers, l)
 		w.spawn(h, l.Run)
 	}
 }
 
-func (w *workload) produce(p *producerPlan, sends int) {
-	h, o := w.host(false)
+func (w *workload) produce(p *schedule.Producer) {
+	h, _ := w.host(p.ID, false)
 	producer := client.NewProducer(h, p.ProducerConfig, &source{
-		plan: p, recorder: w.recorder, stream: h.Stream, client: o.id, left: sends,
+		plan: p, recorder: w.recorder, seed: w.seed,
 	})
 	w.busy++
 	w.producers = append(w.producers, producer)
@@ -128,12 +128,12 @@ func (w *workload) sent() bool { return w.busy == 0 }
 
 // probe has a fresh producer send to every partition until each has acknowledged once.
 func (w *workload) probe() func() bool {
-	acked := make([]bool, w.plan.partitions)
+	acked := make([]bool, w.plan.Topic.Partitions)
 	left := len(acked)
-	h, o := w.patient(false)
-	plan := &producerPlan{ProducerConfig: client.ProducerConfig{
-		Partitions: w.plan.partitions, Acks: -1, InFlight: 1, Attempts: 1, AckTimeoutMs: 5000,
-	}, batch: 1}
+	h, o := w.patient(probeID, false)
+	plan := &schedule.Producer{ID: probeID, ProducerConfig: client.ProducerConfig{
+		Partitions: w.plan.Topic.Partitions, Acks: -1, InFlight: 1, Attempts: 1, AckTimeoutMs: 5000,
+	}}
 	before := w.recorder.onAnswer
 	w.recorder.onAnswer = func(s *linearizability.Send, base offset) {
 		before(s, base)
@@ -143,8 +143,7 @@ func (w *workload) probe() func() bool {
 		}
 	}
 	source := &probeSource{source: source{
-		plan: plan, recorder: w.recorder, stream: h.Stream,
-		client: o.id,
+		plan: plan, recorder: w.recorder, seed: w.seed,
 	}, acked: acked, left: &left}
 	producer := client.NewProducer(h, plan.ProducerConfig, source)
 	w.spawn(h, producer.Run)
@@ -156,7 +155,7 @@ type probeSource struct {
 	source
 	acked []bool
 	left  *int
-	next  int
+	turn  int // of the partitions
 }
 
 // Next implements client.Source.
@@ -165,14 +164,16 @@ func (s *probeSource) Next() (*client.Send, sim.Time) {
 	if *s.left == 0 {
 		return nil, sim.Never
 	}
-	if now < s.askAt {
-		return nil, s.askAt
+	if now < s.readyAt {
+		return nil, s.readyAt
 	}
 	for range s.acked {
-		s.next++
-		if p := s.next % len(s.acked); !s.acked[p] {
-			s.askAt = now + 5*sim.Millisecond
-			return s.send(kafka.PartitionID(p)), 0
+		s.turn++
+		if p := s.turn % len(s.acked); !s.acked[p] {
+			s.readyAt = now + 5*sim.Millisecond
+			return s.send(&schedule.Send{
+				Partition: kafka.PartitionID(p), Records: make([]schedule.Record, 1),
+			}), 0
 		}
 	}
 	return nil, sim.Never
@@ -191,15 +192,15 @@ func (w *workload) stop() {
 // finalRead has a fresh consumer read every partition from its start to its end.
 func (w *workload) finalRead() func() bool {
 	done := false
-	tail := make([]offset, w.plan.partitions)
-	for i, r := range replicas(w.machine.Node(), w.plan.partitions) {
+	tail := make([]offset, w.plan.Topic.Partitions)
+	for i, r := range replicas(w.machine.Node(), w.plan.Topic.Partitions) {
 		if r != nil {
 			tail[i] = r.LogEndOffset()
 		}
 	}
-	h, _ := w.patient(true)
+	h, _ := w.patient(finalID, true)
 	k := client.NewConsumer(h, client.ConsumerConfig{
-		Partitions: w.plan.partitions, Tail: tail, MaxWaitMs: 10, MinBytes: 1,
+		Partitions: w.plan.Topic.Partitions, Tail: tail, MaxWaitMs: 10, MinBytes: 1,
 		MaxBytes: 1 << 20, PartitionMaxBytes: 1 << 20, Sessions: true,
 	})
 	w.spawn(h, func() {

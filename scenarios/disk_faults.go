@@ -20,6 +20,7 @@ func diskFaults() *Scenario {
 			Rare:        []string{"checked.H4", "checked.S9", "faults.torn_tails"},
 		},
 		adapt: func(d draw, p *plan) {
+			p.workload(d, p.producers(d, 1, 3))
 			rate := func() uint64 { return pick(d, uint64(0), 0, 8, 40, 120) }
 			p.faults.disk = diskRates{
 				write: rate(), short: rate(), full: rate(), sync: rate() * 4, read: rate(),
@@ -30,9 +31,9 @@ func diskFaults() *Scenario {
 			}
 			if d.Chance(1, 3) {
 				cause := func() sim.Cause { return pick(d, sim.Killed, sim.Killed, sim.PowerLost) }
-				p.faults.crashes(d, int(d.Between(1, 2)), p.sends(), cause)
+				p.crashes(d, int(d.Between(1, 2)), cause)
 			}
-			p.faults.others(d, d.Index(2), p.sends())
+			p.others(d, d.Index(2))
 		},
 	}
 }

@@ -46,7 +46,7 @@ func (m *monitor) checkStopped() {
 			m.fails("S5", "%s is not durable after a clean stop", name)
 		}
 	}
-	for i := range m.plan.partitions {
+	for i := range m.plan.Topic.Partitions {
 		p := partitionID(i)
 		scan := m.newWorkshop().recover(m.recovery(p, false), 0)
 		clean := m.newWorkshop().recover(m.recovery(p, true), 0)
@@ -81,8 +81,8 @@ func (r *run) judgeTroubles() {
 
 // gaveUp says whether an idempotent producer may have given up a batch.
 func (r *run) gaveUp() bool {
-	for i := range r.plan.producers {
-		if r.plan.producers[i].Idempotent && r.plan.producers[i].GiveUp < healTime/4 {
+	for i := range r.plan.Producers {
+		if r.plan.Producers[i].Idempotent && r.plan.Producers[i].GiveUp < healTime/4 {
 			return true
 		}
 	}

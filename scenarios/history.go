@@ -5,6 +5,7 @@ import (
 
 	"stet/core/kafka"
 	"stet/linearizability"
+	"stet/scenarios/schedule"
 	"stet/sim"
 	"stet/sim/client"
 )
@@ -23,9 +24,8 @@ type recorder struct {
 	troubles  []string
 
 	inFlight int // requests of sends that are under way
-	attempts int // that were ever started
-	// onAttempt, if set, is called before each request of a send.
-	onAttempt func()
+	// onAttempt, if set, is called before each request of a send of the schedule.
+	onAttempt func(schedule.Request)
 	// onAnswer, if set, is called for each acknowledgement with acks other than 0.
 	onAnswer func(s *linearizability.Send, base kafka.Offset)
 	// onRetry, if set, is called for each that came for a later attempt than the first.
@@ -89,18 +89,18 @@ type observer struct {
 }
 
 // AttemptStarted implements client.Observer.
-func (o *observer) AttemptStarted(*client.Send) {
-	o.attempts++
+func (o *observer) AttemptStarted(s *client.Send) {
 	o.inFlight++
 	if o.onAttempt != nil {
-		o.onAttempt()
+		t := s.Tag.(tracked)
+		o.onAttempt(schedule.Request{Producer: t.producer, Send: t.number, Try: s.Attempts})
 	}
 }
 
 // AttemptEnded implements client.Observer.
 func (o *observer) AttemptEnded(s *client.Send, a client.Attempt) {
 	o.inFlight--
-	send := s.Tag.(*linearizability.Send)
+	send := s.Tag.(tracked).Send
 	send.Session = s.Session
 	ending := [...]linearizability.Ending{
 		client.Answered: linearizability.Answered,
@@ -124,7 +124,7 @@ func (o *observer) AttemptEnded(s *client.Send, a client.Attempt) {
 
 // SendReturned implements client.Observer.
 func (o *observer) SendReturned(s *client.Send) {
-	send := s.Tag.(*linearizability.Send)
+	send := s.Tag.(tracked).Send
 	send.Return = o.step()
 	send.Session = s.Session
 	o.counters["client.sends"]++

@@ -1,7 +1,6 @@
 package scenarios
 
 import (
-	"stet/core/kafka"
 	"stet/sim"
 )
 
@@ -21,23 +20,22 @@ func idempotentRetries() *Scenario {
 			Rare:        []string{"checked.H4", "client.code.OUT_OF_ORDER_SEQUENCE_NUMBER"},
 		},
 		adapt: func(d draw, p *plan) {
-			p.producers = p.producers[:0]
-			for range d.Between(2, 4) {
-				c := p.producer(d)
+			configs := p.producers(d, 2, 4)
+			for i := range configs {
+				c := &configs[i]
 				c.Acks, c.Idempotent, c.InFlight = -1, true, 5
 				c.GiveUp = 100 * sim.Second
 				if c.FirstSequence = 0; d.Chance(1, 2) {
-					c.FirstSequence = kafka.Sequence(1<<31 - 1 - d.Between(0, 60))
+					c.FirstSequence = nearOverflow(d)
 				}
-				p.producers = append(p.producers, c)
 			}
-			p.enough(d)
-			p.impatience = sim.Interval{Low: 5 * sim.Millisecond, High: pick(d, sim.Time(40), 150, 600) * sim.Millisecond}
-			p.faults.network(d)
+			p.workload(d, configs)
+			p.Clients.Impatience = sim.Interval{Low: 5 * sim.Millisecond, High: pick(d, sim.Time(40), 150, 600) * sim.Millisecond}
+			p.network(d)
 			p.faults.net.hold = pick(d, uint64(80), 250, 500)
-			p.faults.others(d, d.Index(5), p.sends())
+			p.others(d, d.Index(5))
 			killed := func() sim.Cause { return sim.Killed }
-			p.faults.crashes(d, d.Index(3), p.sends(), killed)
+			p.crashes(d, d.Index(3), killed)
 		},
 	}
 }

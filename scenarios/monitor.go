@@ -6,6 +6,7 @@ import (
 	"stet/core/kafka"
 	"stet/core/partition"
 	"stet/node"
+	"stet/scenarios/schedule"
 	"stet/sim"
 )
 
@@ -13,7 +14,7 @@ import (
 type monitor struct {
 	world    *sim.World
 	machine  *sim.Machine
-	plan     *plan
+	plan     *schedule.Schedule
 	recorder *recorder
 	ghost    *ghost
 	*findings
@@ -43,10 +44,10 @@ type watched struct {
 	forgotten kafka.Offset
 }
 
-func newMonitor(w *sim.World, m *sim.Machine, p *plan, r *recorder, f *findings) *monitor {
+func newMonitor(w *sim.World, m *sim.Machine, p *schedule.Schedule, r *recorder, f *findings) *monitor {
 	out := &monitor{
 		world: w, machine: m, plan: p, recorder: r, ghost: r.ghost, findings: f,
-		partitions: make([]watched, p.partitions), failed: map[env.FileID]env.Errno{},
+		partitions: make([]watched, p.Topic.Partitions), failed: map[env.FileID]env.Errno{},
 	}
 	r.onRetry = out.checkRetry
 	return out
@@ -83,7 +84,7 @@ func (m *monitor) Turned(l node.LoopID, out *env.Effects) {
 		return
 	}
 	m.watchFiles(out)
-	for i, r := range replicas(m.machine.Node(), m.plan.partitions) {
+	for i, r := range replicas(m.machine.Node(), m.plan.Topic.Partitions) {
 		if r != nil {
 			m.watchReplica(kafka.PartitionID(i), r)
 		}
@@ -165,6 +166,16 @@ func (m *monitor) watchReplica(p kafka.PartitionID, r *partition.Replica) {
 	w.high = high
 }
 
+// struck is told that a call of the disk meets a fault that it will return.
+func (m *monitor) struck(op sim.DiskOp, v schedule.Verb) {
+	if m.recorder.inFlight > 0 {
+		m.counters["faults.in_flight"]++
+	}
+	if p, isLog := logOf(op.Path); isLog && v == schedule.EIO && op.Kind == sim.DiskSync {
+		m.syncFailed(p)
+	}
+}
+
 // syncFailed is told that a sync of a partition's log is failing. What the medium does not have
 // may be lost from now on: an excuse without flush mode. With it nothing of that was acknowledged.
 func (m *monitor) syncFailed(p kafka.PartitionID) {
@@ -185,7 +196,7 @@ func (m *monitor) fenced(p kafka.PartitionID, w *watched) {
 }
 
 func (m *monitor) excuse(p kafka.PartitionID, reason string) {
-	if m.plan.flushMode {
+	if m.plan.FlushMode() {
 		return
 	}
 	m.recorder.excuse(p, readLog(m.machine.Disk, p, durable).end, reason)
@@ -200,7 +211,7 @@ func (m *monitor) beforeCrash(c sim.Cause) {
 	if m.machine.Running() && m.recovering() {
 		m.counters["faults.recoveries_interrupted"]++
 	}
-	for i, r := range replicas(m.machine.Node(), m.plan.partitions) {
+	for i, r := range replicas(m.machine.Node(), m.plan.Topic.Partitions) {
 		p := kafka.PartitionID(i)
 		w := &m.partitions[i]
 		w.before, w.crash = readLog(m.machine.Disk, p, cached), c
@@ -251,7 +262,7 @@ func (m *monitor) recovering() bool {
 	if !m.machine.Ready() {
 		return true
 	}
-	for _, r := range replicas(m.machine.Node(), m.plan.partitions) {
+	for _, r := range replicas(m.machine.Node(), m.plan.Topic.Partitions) {
 		if r != nil && r.State() != partition.Online {
 			return true
 		}
@@ -300,7 +311,7 @@ func (m *monitor) checkRecoveryPoints() {
 
 // recoveryPoints returns the checkpointed recovery points by partition.
 func (m *monitor) recoveryPoints(read reading) []kafka.Offset {
-	points := make([]kafka.Offset, m.plan.partitions)
+	points := make([]kafka.Offset, m.plan.Topic.Partitions)
 	b, _ := read(m.machine.Disk, env.Path{Name: commitlog.RecoveryPointCheckpointName})
 	entries, err := commitlog.DecodeCheckpoint(b)
 	if err != nil {
@@ -368,7 +379,7 @@ func (m *monitor) checkAcknowledged(p kafka.PartitionID, acks int16, base kafka.
 				topicPartition(p), last, high)
 		}
 	}
-	if !m.plan.flushMode || m.partitions[p].rotten {
+	if !m.plan.FlushMode() || m.partitions[p].rotten {
 		return
 	}
 	m.checked("R10")

@@ -4,6 +4,7 @@ import (
 	"stet/core/commitlog"
 	"stet/core/kafka"
 	"stet/core/record"
+	"stet/scenarios/schedule"
 	"stet/sim"
 )
 
@@ -56,20 +57,20 @@ func (f planFunc) Decide(op sim.DiskOp) sim.DiskFault { return f(op) }
 // recovery is the job that a start would run.
 func (m *monitor) recovery(p kafka.PartitionID, clean bool) *commitlog.RecoverJob {
 	return &commitlog.RecoverJob{
-		Path: partitionPath(p), Config: m.plan.logConfig(), Clean: clean,
+		Path: partitionPath(p), Config: logConfig(m.plan), Clean: clean,
 		RecoveryPoint: m.recoveryPoints(cached)[p], TruncateTo: kafka.NoOffset,
 	}
 }
 
 // logConfig is the configuration of a log as the broker derives it.
-func (p *plan) logConfig() *commitlog.Config {
-	t := &p.node.Broker.Topic
+func logConfig(p *schedule.Schedule) *commitlog.Config {
+	t := &p.Node.Broker.Topic
 	return &commitlog.Config{
 		SegmentBytes: t.SegmentBytes, SegmentMs: t.SegmentMs, SegmentIndexBytes: t.SegmentIndexBytes,
 		IndexIntervalBytes: t.IndexIntervalBytes, FlushMessages: t.FlushMessages,
 		LogAppendTime:        t.LogAppendTime,
-		ProducerExpirationMs: p.node.Broker.ProducerExpiration.Milliseconds(),
-		IndexWriteEntries:    p.node.Broker.IndexWriteEntries,
+		ProducerExpirationMs: p.Node.Broker.ProducerExpiration.Milliseconds(),
+		IndexWriteEntries:    p.Node.Broker.IndexWriteEntries,
 	}
 }
 

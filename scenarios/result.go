@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"stet/scenarios/schedule"
 	"stet/sim"
 )
 
@@ -88,6 +89,11 @@ type Result struct {
 	// tails, interrupted recoveries, and how often each check had something to check.
 	Counters map[string]int64
 	Marks    map[string]uint64 // coverage marks that were hit
+
+	// Schedule is what happened, when Options.Record asks for it.
+	Schedule *schedule.Schedule `json:"-"`
+	// Missed lists the faults of a schedule whose moment never came.
+	Missed []string `json:",omitempty"`
 }
 
 // CounterInFlight counts the faults of a run that struck while a producer's request was under way.

@@ -10,6 +10,7 @@ import (
 	"stet/core/invariant"
 	"stet/linearizability"
 	"stet/node"
+	"stet/scenarios/schedule"
 	"stet/sim"
 )
 
@@ -19,6 +20,12 @@ type Options struct {
 	Trace io.Writer
 	// Calm leaves all faults out.
 	Calm bool
+	// Schedule, if set, is run instead of what the seed would draw.
+	Schedule *schedule.Schedule
+	// Record has the result carry the schedule of what happened.
+	Record bool
+	// Salt, if not 0, moves every random draw of the world: what a change of the code may do.
+	Salt uint64
 }
 
 // Floors that a run has to reach; one that does not has tested too little.
@@ -64,6 +71,8 @@ type run struct {
 	recorder  *recorder
 	monitor   *monitor
 	saboteur  *saboteur
+	score     *score // what a schedule has; empty for a seed
+	options   Options
 	findings  *findings
 	workload  *workload
 	checks    *sim.Stream // what checks draw
@@ -72,34 +81,58 @@ type run struct {
 	simulated sim.Time
 }
 
+// planOf returns the plan of a schedule, or draws that of the seed, from a stream that is not the
+// world's: what it draws stands in the schedule.
+func planOf(s *Scenario, seed uint64, o Options) *plan {
+	if o.Schedule != nil {
+		return &plan{Schedule: o.Schedule}
+	}
+	d := draw{sim.NewEntropy(seed).Stream("plan", 0)}
+	p := newPlan(d)
+	s.adapt(d, p)
+	if o.Calm {
+		p.faults = faultPlan{}
+	}
+	return p
+}
+
 func newRun(s *Scenario, seed uint64, o Options) *run {
-	w := sim.NewWorld(seed)
+	w := sim.NewWorld(seed ^ o.Salt)
+	if o.Record {
+		w.Entropy.RecordTapes()
+	}
+	if o.Schedule != nil {
+		w.Entropy.PlayTapes(o.Schedule.Tapes)
+	}
 	if o.Trace != nil {
 		w.Trace.WriteTo(o.Trace, sim.Header{
 			Stet: stetVersion, Commit: commit(), Scenario: s.Name,
 			Seed: fmt.Sprintf("%#x", seed),
 		}, true)
 	}
-	d := draw{w.Entropy.Stream("plan", 0)}
-	p := newPlan(d)
-	s.adapt(d, p)
-	if o.Calm {
-		p.faults = faultPlan{}
-	}
+	p := planOf(s, seed, o)
 	f := &findings{counters: counters{}}
-	r := &run{scenario: s, seed: seed, plan: p, world: w, findings: f}
-	r.machine = w.AddMachine(p.node)
+	r := &run{scenario: s, seed: seed, options: o, plan: p, world: w, findings: f}
+	r.machine = w.AddMachine(p.Node)
 	ghost := newGhost(w.Scheduler)
 	r.recorder = &recorder{scheduler: w.Scheduler, ghost: ghost, counters: f.counters}
 	r.recorder.history.Scenario, r.recorder.history.Seed = s.Name, seed
-	for i := range p.partitions {
+	for i := range p.Topic.Partitions {
 		r.recorder.history.Partitions = append(r.recorder.history.Partitions,
 			linearizability.PartitionInfo{Partition: partitionOf(partitionID(i)), Replicas: 1})
 	}
-	r.monitor = newMonitor(w, r.machine, p, r.recorder, f)
+	r.monitor = newMonitor(w, r.machine, p.Schedule, r.recorder, f)
 	r.saboteur = &saboteur{
-		world: w, machine: r.machine, monitor: r.monitor, plan: &p.faults,
-		stream: w.Entropy.Stream("faults", 0),
+		world: w, machine: r.machine, monitor: r.monitor, last: -1,
+		restarts: w.Entropy.Stream("restarts", 0),
+	}
+	r.score = newScore(r.saboteur, p.Faults)
+	r.saboteur.director = r.score
+	if o.Schedule == nil {
+		r.saboteur.director = &improviser{
+			saboteur: r.saboteur, plan: &p.faults,
+			stream: sim.NewEntropy(seed).Stream("faults", 0), // not the world's: see planOf
+		}
 	}
 	r.workload = newWorkload(r)
 	r.checks = w.Entropy.Stream("checks", 0)
@@ -113,7 +146,7 @@ func (r *run) connect() {
 	r.world.BeforeCrash = func(_ *sim.Machine, c sim.Cause) { r.monitor.beforeCrash(c) }
 	checks := r.checks
 	r.world.AfterCrash = func(*sim.Machine, sim.Cause) {
-		p := partitionID(int32(checks.Index(int(r.plan.partitions))))
+		p := partitionID(int32(checks.Index(int(r.plan.Topic.Partitions))))
 		if kill := int(1 + checks.Skewed(40)); checks.Chance(1, 2) {
 			r.monitor.checkRecoverTwice(p, kill)
 		}
@@ -127,12 +160,12 @@ func (r *run) connect() {
 		if r.saboteur.healed {
 			r.findings.fails("L9", "the node gives up without a fault: %v", s.Fatal)
 		}
-		r.saboteur.crashed()
+		r.saboteur.ended()
 	}
 	r.world.Network.OnViolation = func(v sim.RangeViolation) {
 		r.findings.fails("H10", "%s", v.Error())
 	}
-	r.recorder.onAttempt = func() { r.saboteur.attempted(r.recorder.attempts) }
+	r.recorder.onAttempt = r.saboteur.attempted
 	r.recorder.onAnswer = func(s *linearizability.Send, base offset) {
 		r.monitor.checkAcknowledged(s.Partition.Index, s.Acks, base, len(s.Records))
 	}
@@ -158,13 +191,13 @@ func (r *run) play() {
 		return
 	}
 	r.workload.stop()
-	r.world.Run(r.plan.idle, r.exhausted)
+	r.world.Run(r.plan.End.Idle, r.exhausted)
 	if !r.until("L1", "the final read reaches the end", readTime, r.workload.finalRead()) {
 		return
 	}
 	r.world.Run(sim.Second, nil)
 	r.inspect()
-	if r.plan.cleanStop {
+	if r.plan.End.CleanStop {
 		r.stopCleanly()
 	}
 	r.judge()
@@ -193,7 +226,7 @@ func (r *run) stuck() []string {
 	for _, p := range r.workload.producers {
 		lines = append(lines, p.String())
 	}
-	for i, replica := range replicas(r.machine.Node(), r.plan.partitions) {
+	for i, replica := range replicas(r.machine.Node(), r.plan.Topic.Partitions) {
 		if replica != nil {
 			lines = append(lines, fmt.Sprintf("%s: %s %v", topicPartition(partitionID(int32(i))),
 				replica.State(), replica.Err()))
@@ -205,7 +238,7 @@ func (r *run) stuck() []string {
 // inspect checks the state of the quiet node and takes the dumps.
 func (r *run) inspect() {
 	m := r.monitor
-	for i, replica := range replicas(r.machine.Node(), r.plan.partitions) {
+	for i, replica := range replicas(r.machine.Node(), r.plan.Topic.Partitions) {
 		p := partitionID(int32(i))
 		if replica == nil || replica.Log() == nil {
 			r.findings.fails("L1", "%s has no open log at the end", topicPartition(p))
@@ -287,6 +320,10 @@ func (r *run) result() *Result {
 		r.floors(out)
 	}
 	out.Check, out.Failed, out.Evidence = r.findings.worst(), r.findings.failed, r.findings.evidence
+	out.Missed = r.score.missed()
+	if r.options.Record {
+		out.Schedule = r.recorded(out)
+	}
 	return out
 }
 
@@ -295,7 +332,7 @@ func (r *run) floors(out *Result) {
 	switch {
 	case out.Acked == 0:
 		r.findings.fails(Nothing, "no record was acknowledged with acks=all")
-	case out.Operations < minOperations || out.Events < minEvents:
+	case r.options.Schedule == nil && (out.Operations < minOperations || out.Events < minEvents):
 		r.findings.fails(Nothing, "%d operations and %d events are too few", out.Operations, out.Events)
 	}
 }

@@ -6,199 +6,173 @@ import (
 
 	"stet/core/env"
 	"stet/core/kafka"
-	"stet/core/wire"
+	"stet/scenarios/schedule"
 	"stet/sim"
 )
 
-// saboteur makes the faults of a plan happen: sim.DiskFaults, sim.NetFaults, and strikes.
+// director decides which faults come: the improviser draws them, the score has them written down.
+type director interface {
+	// requested is told that a try of a send starts, and has faults come through perform.
+	requested(r schedule.Request)
+	// called decides what goes wrong with a call of the disk, nil for nothing.
+	called(op sim.DiskOp) *schedule.Action
+	// sent decides what goes wrong with a frame, nil for nothing.
+	sent(f sim.FrameInfo) *schedule.Action
+	// started is told that a process starts.
+	started()
+	// fates decides what the power loss leaves that s.last is.
+	fates() sim.PowerFates
+}
+
+// saboteur makes faults happen, and writes down those that did: sim.DiskFaults and sim.NetFaults.
 type saboteur struct {
-	world   *sim.World
-	machine *sim.Machine
-	monitor *monitor
-	plan    *faultPlan
-	stream  *sim.Stream
-	strikes []strike // to come
-	armed   *crash   // waits for a call of the disk
-	again   crash    // what interrupts the recovery that comes next
-	spent   int      // disk faults
-	healed  bool
+	world    *sim.World
+	machine  *sim.Machine
+	monitor  *monitor
+	director director
+	restarts *sim.Stream // how long a process stays down that ended by itself
+	done     []schedule.Fault
+	last     int // the last death in done, -1 for none
+	healed   bool
 }
 
 // begin takes over the disk and the network.
 func (s *saboteur) begin() {
 	s.machine.Disk.Plan, s.world.Network.Plan = s, netPlan{s}
-	s.strikes = s.plan.strikes
+	s.world.Fates = func(*sim.Machine) sim.PowerFates { return s.fates() }
 }
 
 // heal ends all faults and brings the machine up.
 func (s *saboteur) heal() {
-	s.healed, s.armed, s.strikes = true, nil, nil
-	s.again.again = 0
+	s.healed = true
 	s.machine.Disk.Plan, s.world.Network.Plan = sim.NoDiskFaults{}, sim.NoNetFaults{}
 	s.world.Network.HealAll()
 	s.start()
 }
 
-// attempted is told that a producer starts its n-th request.
-func (s *saboteur) attempted(n int) {
-	for len(s.strikes) > 0 {
-		at := -1
-		for i := range s.strikes {
-			if s.strikes[i].after <= n {
-				at = i
-				break
-			}
-		}
-		if at < 0 {
-			return
-		}
-		next := s.strikes[at]
-		s.strikes = append(append([]strike(nil), s.strikes[:at]...), s.strikes[at+1:]...)
-		// The request is on its way when the fault comes.
-		s.world.Scheduler.After(s.stream.Delay(0, 2*sim.Millisecond), 0, sim.KindFault, func() {
-			s.strike(&next)
-		})
+// attempted is told that a producer starts a request.
+func (s *saboteur) attempted(r schedule.Request) {
+	if !s.healed {
+		s.director.requested(r)
 	}
 }
 
-func (s *saboteur) strike(f *strike) {
-	if s.healed {
-		return
-	}
-	client := sim.ClientPlace + sim.Place(s.stream.Index(3))
-	switch f.kind {
-	case strikeCrash:
-		s.arm(&f.crash)
-	case strikeReset:
-		if open := s.world.Network.OpenConns(); len(open) > 0 {
-			s.world.Network.Reset(open[s.stream.Index(len(open))].ID)
-		}
-	case strikeStall:
-		s.world.Network.Stall(s.machine.Place, client, f.span)
-		if f.both {
-			s.world.Network.Stall(client, s.machine.Place, f.span)
-		}
-	case strikeClock:
-		s.machine.Clock.Step(f.span)
-	case strikePause:
-		s.machine.Pause(f.span)
-	case strikeSlowDisk:
-		s.machine.Disk.Slow(s.world.Scheduler.Now()+f.span, s.stream.Delay(0, 20*sim.Millisecond))
-	}
-	s.monitor.counters["faults.strikes"]++
-}
-
-// arm has a crash come at its moment, or soon if that does not come.
-func (s *saboteur) arm(c *crash) {
-	if c.when == atOnce {
-		s.crashNow(c)
-		return
-	}
-	s.armed = c
-	s.world.Scheduler.After(200*sim.Millisecond, 0, sim.KindFault, func() {
-		if s.armed == c {
-			s.crashNow(c)
+// after has f run a while later, unless the faults have ended by then.
+func (s *saboteur) after(d sim.Time, f func()) {
+	s.world.Scheduler.After(d, 0, sim.KindFault, func() {
+		if !s.healed {
+			f()
 		}
 	})
 }
 
-func (s *saboteur) crashNow(c *crash) {
-	s.armed = nil
-	if s.healed || !s.machine.Running() {
-		return
+// perform makes a fault happen that comes at no call and no frame. It says whether it could.
+func (s *saboteur) perform(f schedule.Fault) bool {
+	a, now := &f.Do, s.world.Scheduler.Now()
+	switch a.Verb {
+	case schedule.Kill, schedule.Power, schedule.Pause:
+		if !s.machine.Running() {
+			return false
+		}
+	case schedule.Reset:
+		if s.newest(a.Client) == 0 {
+			return false
+		}
 	}
-	s.again = *c
-	if c.cause == sim.PowerLost {
-		s.machine.LosePower(sim.NewRandomFates(s.stream))
-		return
+	s.world.Scheduler.Strike()
+	s.note(f)
+	switch a.Verb {
+	case schedule.Kill:
+		s.machine.Kill()
+	case schedule.Power:
+		s.machine.LosePower(s.fates())
+	case schedule.Pause:
+		s.machine.Pause(a.Span)
+	case schedule.Reset:
+		s.world.Network.Reset(s.newest(a.Client))
+	case schedule.Stall:
+		s.world.Network.Stall(a.Node, a.Client, a.Span)
+		if a.Both {
+			s.world.Network.Stall(a.Client, a.Node, a.Span)
+		}
+	case schedule.Clock:
+		s.machine.Clock.Step(a.Span)
+	case schedule.SlowDisk:
+		s.machine.Disk.Slow(now+a.Span, a.By)
 	}
-	s.machine.Kill()
+	s.monitor.counters["faults.strikes"]++
+	return true
 }
 
-// crashed is told that the process has died, or has ended by itself.
+// newest returns the newest open connection of a client, 0 for none.
+func (s *saboteur) newest(client sim.Place) (id uint64) {
+	for _, c := range s.world.Network.OpenConns() {
+		if c.Dialer == client {
+			id = c.ID
+		}
+	}
+	return id
+}
+
+// note writes a fault down.
+func (s *saboteur) note(f schedule.Fault) {
+	if f.Do.Verb == schedule.Kill || f.Do.Verb == schedule.Power {
+		s.last = len(s.done)
+	}
+	s.done = append(s.done, f)
+}
+
+// fates writes down what the power loss leaves that was noted last.
+func (s *saboteur) fates() sim.PowerFates {
+	return sim.RecordFates(s.director.fates(), &s.done[s.last].Do.Remains)
+}
+
+// crashed is told that the process has died of the last death.
 func (s *saboteur) crashed() {
-	down := s.again.down
-	if down == 0 {
-		down = s.stream.Delay(sim.Millisecond, 300*sim.Millisecond)
-	}
-	s.world.Scheduler.After(down, 0, sim.KindFault, s.start)
+	s.world.Scheduler.After(s.done[s.last].Do.Down, 0, sim.KindFault, s.start)
 }
 
-// start starts the machine, if it is down, and may arm the crash that interrupts its recovery.
+// ended is told that the process has ended by itself.
+func (s *saboteur) ended() {
+	s.world.Scheduler.After(s.restarts.Delay(sim.Millisecond, 300*sim.Millisecond), 0, sim.KindFault, s.start)
+}
+
+// start starts the machine, if it is down.
 func (s *saboteur) start() {
 	if s.machine.Running() {
 		return
 	}
 	s.monitor.started()
 	s.machine.Start()
-	if s.again.again == 0 || s.healed {
-		s.again = crash{}
-		return
+	if !s.healed {
+		s.director.started()
 	}
-	next := s.again
-	next.again--
-	next.when, next.skip = inAny, int(s.stream.Skewed(60))
-	s.armed = &next
+}
+
+// diskKinds says what a verb is for a disk.
+var diskKinds = map[schedule.Verb]sim.DiskFaultKind{
+	schedule.Kill: sim.DiskKillDuring, schedule.Power: sim.DiskPowerDuring, schedule.EIO: sim.DiskEIO,
+	schedule.Short: sim.DiskShort, schedule.Full: sim.DiskFull, schedule.Slow: sim.DiskSlow,
+	schedule.Flip: sim.DiskFlip, schedule.Latent: sim.DiskLatent, schedule.Misplace: sim.DiskMisdirect,
 }
 
 // Decide implements sim.DiskFaults.
 func (s *saboteur) Decide(op sim.DiskOp) sim.DiskFault {
-	if c := s.armed; c != nil && c.when.fits(op.Kind) {
-		if c.skip > 0 {
-			c.skip--
-		} else {
-			s.armed, s.again = nil, *c
-			if c.cause == sim.PowerLost {
-				return sim.DiskFault{Kind: sim.DiskPowerDuring}
-			}
-			return sim.DiskFault{Kind: sim.DiskKillDuring}
-		}
-	}
-	p, isLog := logOf(op.Path)
-	f := s.fail(op, isLog || strings.HasPrefix(op.Path.Name, topicName+"-"))
-	if f.Kind == sim.DiskEIO && op.Kind == sim.DiskSync && isLog {
-		s.monitor.syncFailed(p)
-	}
-	return f
-}
-
-// fail draws whether a call fails.
-func (s *saboteur) fail(op sim.DiskOp, ofTopic bool) sim.DiskFault {
-	r := &s.plan.disk
-	if s.spent >= r.budget || r.logsOnly && !ofTopic {
+	a := s.director.called(op)
+	if a == nil {
 		return sim.DiskFault{}
 	}
-	f := s.draw(op)
-	if f.Kind != sim.DiskFine && f.Kind != sim.DiskSlow {
-		s.spent++
-		if s.monitor.recorder.inFlight > 0 {
-			s.monitor.counters["faults.in_flight"]++
-		}
+	s.note(schedule.Fault{At: schedule.Anchor{Call: &schedule.Call{
+		Place: op.Place, Kind: op.Kind, Ordinal: op.Ordinal, Path: op.Path.Name,
+	}}, Do: *a})
+	switch a.Verb {
+	case schedule.Kill, schedule.Power:
+		s.monitor.counters["faults.strikes"]++
+	case schedule.Slow:
+	default:
+		s.monitor.struck(op, a.Verb)
 	}
-	return f
-}
-
-func (s *saboteur) draw(op sim.DiskOp) sim.DiskFault {
-	r := &s.plan.disk
-	hits := func(rate uint64) bool { return s.stream.Chance(rate, 4096) }
-	switch {
-	case hits(r.slow):
-		return sim.DiskFault{Kind: sim.DiskSlow, Delay: s.stream.Delay(0, 100*sim.Millisecond)}
-	case op.Kind == sim.DiskWrite && hits(r.write):
-		return sim.DiskFault{Kind: sim.DiskEIO, Bytes: s.stream.Between(0, op.Len)}
-	case op.Kind == sim.DiskWrite && op.Len > 1 && hits(r.short):
-		return sim.DiskFault{Kind: sim.DiskShort, Bytes: s.stream.Between(0, op.Len-1)}
-	case op.Kind == sim.DiskWrite && hits(r.full):
-		return sim.DiskFault{Kind: sim.DiskFull, Bytes: s.stream.Skewed(op.Len)}
-	case op.Kind == sim.DiskSync && hits(r.sync):
-		return sim.DiskFault{Kind: sim.DiskEIO}
-	case op.Kind == sim.DiskRead && hits(r.read):
-		return sim.DiskFault{Kind: sim.DiskEIO}
-	case (op.Kind == sim.DiskCreate || op.Kind == sim.DiskRename || op.Kind == sim.DiskSyncDir ||
-		op.Kind == sim.DiskRemove || op.Kind == sim.DiskTruncate) && hits(r.names):
-		return sim.DiskFault{Kind: sim.DiskEIO}
-	}
-	return sim.DiskFault{}
+	return sim.DiskFault{Kind: diskKinds[a.Verb], Bytes: a.Bytes, Delay: a.Span}
 }
 
 // logOf says whether a path is a log of the topic, and of which partition.
@@ -214,17 +188,18 @@ type netPlan struct{ *saboteur }
 
 // Decide implements sim.NetFaults.
 func (n netPlan) Decide(f sim.FrameInfo) sim.NetFault {
-	r := &n.plan.net
-	switch {
-	case n.stream.Chance(r.hold, 4096):
-		return sim.NetFault{
-			Kind:  sim.NetHold,
-			Delay: n.stream.Delay(r.holdFor.Low, r.holdFor.High),
-		}
-	case f.Key == wire.KeyProduce && n.stream.Chance(r.reset, 4096):
-		return sim.NetFault{Kind: sim.NetReset}
-	case f.Key == wire.KeyProduce && n.stream.Chance(r.vanish, 4096):
-		return sim.NetFault{Kind: sim.NetVanish}
+	a := n.director.sent(f)
+	if a == nil {
+		return sim.NetFault{}
 	}
-	return sim.NetFault{}
+	n.note(schedule.Fault{At: schedule.Anchor{Frame: &schedule.Frame{
+		From: f.From, To: f.To, Response: !f.Request, Key: f.Key, Ordinal: f.Ordinal,
+	}}, Do: *a})
+	switch a.Verb {
+	case schedule.Hold:
+		return sim.NetFault{Kind: sim.NetHold, Delay: a.Span}
+	case schedule.Cut:
+		return sim.NetFault{Kind: sim.NetReset}
+	}
+	return sim.NetFault{Kind: sim.NetVanish}
 }

@@ -20,10 +20,11 @@ func singleNodeKill() *Scenario {
 		},
 		adapt: func(d draw, p *plan) {
 			killed := func() sim.Cause { return sim.Killed }
-			p.faults.crashes(d, int(d.Between(1, 5)), p.sends(), killed)
-			p.faults.others(d, d.Index(4), p.sends())
+			p.workload(d, p.producers(d, 1, 3))
+			p.crashes(d, int(d.Between(1, 5)), killed)
+			p.others(d, d.Index(4))
 			if d.Chance(1, 2) {
-				p.faults.network(d)
+				p.network(d)
 			}
 		},
 	}

@@ -22,10 +22,11 @@ func singleNodePowerLoss() *Scenario {
 		},
 		adapt: func(d draw, p *plan) {
 			cause := func() sim.Cause { return pick(d, sim.PowerLost, sim.PowerLost, sim.PowerLost, sim.Killed) }
-			p.faults.crashes(d, int(d.Between(1, 4)), p.sends(), cause)
-			p.faults.others(d, d.Index(3), p.sends())
+			p.workload(d, p.producers(d, 1, 3))
+			p.crashes(d, int(d.Between(1, 4)), cause)
+			p.others(d, d.Index(3))
 			if d.Chance(1, 4) {
-				p.faults.network(d)
+				p.network(d)
 			}
 		},
 	}

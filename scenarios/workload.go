@@ -1,61 +1,80 @@
 package scenarios
 
 import (
+	"encoding/binary"
+
 	"stet/core/kafka"
 	"stet/linearizability"
+	"stet/scenarios/schedule"
 	"stet/sim"
 	"stet/sim/client"
+	"stet/sim/digest"
 )
 
-// source hands a producer its sends: client.Source.
+// source hands a producer the sends of its schedule: client.Source.
 type source struct {
-	plan     *producerPlan
+	plan     *schedule.Producer
 	recorder *recorder
-	stream   *sim.Stream
-	client   linearizability.ClientID
+	seed     uint64
 	seq      int64
-	left     int
-	askAt    sim.Time
+	next     int
+	readyAt  sim.Time // of the next send
 }
 
-// Next implements client.Source. Now and then several come at once, so that a pipe fills.
+// tracked is a send of the history with its number in the schedule: what hangs on client.Send.
+type tracked struct {
+	*linearizability.Send
+	producer, number int
+}
+
+// Next implements client.Source.
 func (s *source) Next() (*client.Send, sim.Time) {
-	now := s.recorder.scheduler.Now()
-	if s.left == 0 {
+	if s.next == len(s.plan.Sends) {
 		return nil, sim.Never
 	}
-	if s.askAt > now {
-		return nil, s.askAt
+	now := s.recorder.scheduler.Now()
+	if s.readyAt > now {
+		return nil, s.readyAt
 	}
-	s.left--
-	if s.stream.Chance(1, 3) {
-		s.askAt = now + 1 + s.stream.Delay(s.plan.pace.Low, s.plan.pace.High)
+	send := s.send(&s.plan.Sends[s.next])
+	if s.next++; s.next < len(s.plan.Sends) {
+		s.readyAt = now + s.plan.Sends[s.next].After
 	}
-	return s.send(kafka.PartitionID(s.stream.Index(int(s.plan.Partitions)))), 0
+	return send, 0
 }
 
-func (s *source) send(p kafka.PartitionID) *client.Send {
-	record := s.recorder.invoke(s.client, p, &s.plan.ProducerConfig)
-	send := &client.Send{Partition: p, Tag: record}
-	for range 1 + s.stream.Skewed(s.plan.batch-1) {
+// keys are what records may have as a key. The second and third are those of control records.
+var keys = [][]byte{nil, {0, 0, 0, 1}, {0, 0, 0, 0}, []byte("k")}
+
+func (s *source) send(planned *schedule.Send) *client.Send {
+	id := linearizability.ClientID(s.plan.ID)
+	record := s.recorder.invoke(id, planned.Partition, &s.plan.ProducerConfig)
+	send := &client.Send{
+		Partition: planned.Partition, Tag: tracked{record, s.plan.ID, planned.Number},
+	}
+	now := sim.WallEpochMs + int64(s.recorder.scheduler.Now()/sim.Millisecond)
+	for _, r := range planned.Records {
 		v := linearizability.Value{
-			Client: s.client, Seq: s.seq, Nonce: s.stream.Uint64(),
-			Invoke: record.Invoke,
+			Client: id, Seq: s.seq, Nonce: nonce(s.seed, s.plan.ID, s.seq), Invoke: record.Invoke,
 		}
 		s.seq++
 		record.Records = append(record.Records, v)
-		size := linearizability.ValueSizeBytes + int(s.stream.Skewed(s.plan.valueBytes))
 		send.Records = append(send.Records, client.Record{
-			Timestamp: s.timestamp(), Value: linearizability.AppendValue(nil, v, size),
+			Timestamp: now + r.Stamp, Key: keys[r.Key%len(keys)],
+			Value: linearizability.AppendValue(nil, v, linearizability.ValueSizeBytes+r.Bytes),
 		})
 	}
 	return send
 }
 
-// timestamp is about now, and not in order.
-func (s *source) timestamp() int64 {
-	now := sim.WallEpochMs + int64(s.recorder.scheduler.Now()/sim.Millisecond)
-	return now + s.stream.Between(-500, 500)
+// nonce makes a value that no other run and no garbage has.
+func nonce(seed uint64, client int, seq int64) uint64 {
+	var h digest.Hash
+	h.Word(seed)
+	h.Int(int64(client))
+	h.Int(seq)
+	sum := h.Sum()
+	return binary.LittleEndian.Uint64(sum[:8])
 }
 
 // question draws what a lister asks.
@@ -66,10 +85,12 @@ func question(d draw, s *sim.Scheduler, partitions int32) *client.List {
 	}
 	switch d.Index(5) {
 	case 0:
-		l.Timestamp = kafka.EarliestTimestamp
+		l.Timestamp = kafka.LatestTimestamp
 	case 1:
-		l.Timestamp = kafka.MaxTimestamp
+		l.Timestamp = kafka.EarliestTimestamp
 	case 2:
+		l.Timestamp = kafka.MaxTimestamp
+	case 3:
 		l.Timestamp = sim.WallEpochMs + d.Between(0, int64(s.Now()/sim.Millisecond)+1)
 	default:
 		l.Timestamp = kafka.LatestTimestamp

@@ -11,7 +11,7 @@ const (
 	KindFrame                  // bytes of a connection arrive
 	KindClosed                 // a connection ends
 	KindDisk                   // a disk call has its effect
-	KindFault                  // a fault is injected
+	KindFault                  // a fault may be injected: see Scheduler.Strike
 	KindCrash                  // a node dies
 	KindStart                  // a node starts
 	KindClient                 // a client does something

@@ -1,7 +1,9 @@
 package sim
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"stet/core/invariant"
 )
@@ -116,4 +118,23 @@ func (r *remainsFates) Page(f UnsyncedFile, index int) PageFate {
 
 func (r *remainsFates) file(name string) int {
 	return slices.IndexFunc(r.remains.Files, func(f FileKept) bool { return f.Name == name })
+}
+
+// ParsePageFate reads what PageFate.String writes.
+func ParsePageFate(text string) (p PageFate, err error) {
+	letters := "ong"
+	if len(text) == 1 {
+		text = strings.Repeat(text, sectorCount)
+	}
+	if len(text) != sectorCount {
+		return p, fmt.Errorf("fate %q: give 1 or %d letters", text, sectorCount)
+	}
+	for i := range p {
+		f := strings.IndexByte(letters, text[i])
+		if f < 0 {
+			return p, fmt.Errorf("fate %q: letters are o, n and g", text)
+		}
+		p[i] = SectorFate(f)
+	}
+	return p, nil
 }

@@ -33,7 +33,7 @@ func (s *Scheduler) Now() Time { return s.now }
 // Trace returns the trace that the scheduler writes to.
 func (s *Scheduler) Trace() *Trace { return s.trace }
 
-// EventCount returns how many events have run.
+// EventCount returns how many events have run, without those of KindFault in which no fault came.
 func (s *Scheduler) EventCount() uint64 { return s.ran }
 
 // At has run called at time t, or now if t has passed, unless owner dies before.
@@ -97,9 +97,10 @@ func (s *Scheduler) step(limit Time) bool {
 func (s *Scheduler) dispatch(e *event) {
 	invariant.Always(e.at >= s.now, "an event is in the past")
 	s.now = e.at
-	s.ran++
 	place := s.owners[e.owner].place
-	s.trace.event(e.at, e.seq, place, e.kind)
+	if e.kind != KindFault {
+		s.count(place, e.kind)
+	}
 	if s.BeforeEvent != nil {
 		s.BeforeEvent(place)
 	}
@@ -109,6 +110,15 @@ func (s *Scheduler) dispatch(e *event) {
 	}
 	e.run()
 }
+
+func (s *Scheduler) count(p Place, k Kind) {
+	s.ran++
+	s.trace.event(s.now, p, k)
+}
+
+// Strike counts the running event of KindFault, because a fault comes in it. Those in which none
+// comes are no part of the run: whoever looks for a chance leaves no trace.
+func (s *Scheduler) Strike() { s.count(0, KindFault) }
 
 // RunUntil runs all events up to and including time t and then stands at t. It stops early, and
 // says false, when stop (which may be nil) says so after an event.

@@ -40,16 +40,27 @@ func (t *tape) decide(drawn, low, high, steady int64) int64 {
 	return v
 }
 
-// RecordTapes has every stream that is made from now on tape its decisions.
-func (e *Entropy) RecordTapes() { e.recording = true }
+// RecordTapes has every stream tape its decisions from now on.
+func (e *Entropy) RecordTapes() {
+	e.recording = true
+	e.retape()
+}
 
-// PlayTapes has every stream that is made from now on decide as its tape says. A stream whose tape
+// PlayTapes has every stream decide as its tape says from now on. A stream whose tape
 // is at its end, or that has none, decides steadily: delays are in the middle of their range, chances
 // do not come, indexes are 0.
 func (e *Entropy) PlayTapes(tapes []Tape) {
 	e.playing = map[string][]int64{}
 	for _, t := range tapes {
 		e.playing[t.Stream] = t.Values
+	}
+	e.retape()
+}
+
+// retape gives the streams that there are new tapes.
+func (e *Entropy) retape() {
+	for _, s := range e.streams {
+		s.tape = e.newTape(s.source.name)
 	}
 }
 

@@ -53,16 +53,14 @@ func (t *Trace) WriteTo(w io.Writer, h Header, verbose bool) {
 }
 
 // event chains an event of the scheduler.
-func (t *Trace) event(at Time, seq uint64, p Place, k Kind) {
+func (t *Trace) event(at Time, p Place, k Kind) {
 	t.now = at
 	t.events++
 	t.hash.Word(uint64(at))
-	t.hash.Word(seq<<8 | uint64(k))
+	t.hash.Word(uint64(k))
 	t.hash.Word(uint64(p) ^ t.cursors())
 	if t.out != nil && t.verbose {
 		t.begin(p, k)
-		t.line = append(t.line, `,"seq":`...)
-		t.line = strconv.AppendUint(t.line, seq, 10)
 		t.end()
 	}
 }

@@ -121,8 +121,14 @@ func (w *World) fates(m *Machine) PowerFates {
 
 // NewClient returns the place and the owner of another client, c0 first.
 func (w *World) NewClient() (Place, Owner) {
-	p := ClientPlace + Place(w.clients)
 	w.clients++
+	return w.ClientAt(int(w.clients - 1))
+}
+
+// ClientAt returns the place of the client of a number, and an owner there, for a world that numbers
+// its clients itself.
+func (w *World) ClientAt(id int) (Place, Owner) {
+	p := ClientPlace + Place(id)
 	return p, w.Scheduler.NewOwner(p)
 }
 
