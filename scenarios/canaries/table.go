@@ -110,20 +110,28 @@ func printNotes(w io.Writer, d *document) {
 		}
 	}
 	printWrapped(w, "kill none of these: "+verdictOf(d.KillNothing, "-"))
-	var seen []string
-	for _, r := range d.Canaries {
-		if r.Seen {
-			seen = append(seen, r.ID)
-		}
-	}
-	if len(seen) > 0 {
-		printWrapped(w, "seen while the generator was written, so no evidence of what else it finds: "+
-			strings.Join(seen, " "))
-	}
+	printIDs(w, d, "clients see it without faults, so it is no test of the faults:",
+		func(r *row) bool { return len(r.CalmClients) > 0 })
+	printIDs(w, d, "seen while the generator was written, so no evidence of what else it finds:",
+		func(r *row) bool { return r.Seen })
 	for _, r := range d.Canaries {
 		if r.Note != "" {
 			printWrapped(w, r.ID+": "+r.Note)
 		}
+	}
+}
+
+// printIDs prints a line about those canaries of which it is true, if there are any.
+func printIDs(w io.Writer, d *document, text string, is func(*row) bool) {
+	found := false
+	for i := range d.Canaries {
+		if is(&d.Canaries[i]) {
+			text += " " + d.Canaries[i].ID
+			found = true
+		}
+	}
+	if found {
+		printWrapped(w, text)
 	}
 }
 
