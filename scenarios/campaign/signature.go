@@ -39,12 +39,13 @@ var variable = []struct {
 	pattern *regexp.Regexp
 	with    string
 }{
-	{regexp.MustCompile(`"[^"]*"`), `"…"`},        // names and values
-	{regexp.MustCompile(`([a-z])-\d+\b`), "$1-#"}, // partitions
-	{regexp.MustCompile(`\b0x[0-9a-fA-F]+\b`), "#"},
-	{regexp.MustCompile(`\b[0-9a-f]{8,}\b`), "#"},                           // hashes; words have no 8 such letters
-	{regexp.MustCompile(`-?\d+(\.\d+)?((ns|us|µs|ms|s|m|h)(\d|\b))?`), "#"}, // counts, durations
-	{regexp.MustCompile(`#([#.:,/ -]*#)+`), "#"},                            // lists, ranges, dates: as long as they may be
+	{regexp.MustCompile(`"[^"]*"`), `"…"`},                               // names and values
+	{regexp.MustCompile(`([a-z])-\d+\b`), "$1-#"},                        // partitions
+	{regexp.MustCompile(`\b(0x)?[0-9a-f]{8,}\b`), "#"},                   // hashes; no word has 8 such letters
+	{regexp.MustCompile(`\b0x[0-9a-fA-F]+\b`), "#"},                      // seeds, addresses
+	{regexp.MustCompile(`-?\b(\d+(\.\d+)?(ns|us|µs|ms|s|m|h))+\b`), "#"}, // durations
+	{regexp.MustCompile(`-?\d+(\.\d+)?`), "#"},                           // counts, offsets
+	{regexp.MustCompile(`#([#.:,/ -]*#)+`), "#"},                         // lists and ranges, however long
 }
 
 func normalise(text string) string {
