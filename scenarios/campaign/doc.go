@@ -4,13 +4,14 @@
 // A campaign is of the real world: it has goroutines, processes and wall time. Nothing of it is
 // part of a run, whose outcome only the scenario and the seed decide.
 //
-//	campaign.go   Campaign: what to run, and the loop that has it run
-//	job.go        Job, and the worker's side of the pipe
+//	campaign.go   what to run, and the loop that has it run
+//	shard.go      which seeds are whose
+//	job.go        the pipe to a worker, and the worker's side of it
 //	worker.go     the campaign's side: a child process, its deaths, its time limit
-//	summary.go    Summary and Totals: sums over runs
-//	class.go      failures with one cause, by the signature of their evidence
-//	floors.go     what a scenario must reach over many seeds
-//	state.go      the file that lets a campaign go on where it was stopped
+//	state.go      the file by which a campaign goes on where it was stopped
+//	summary.go    sums over runs
+//	class.go      failures of one cause; signature.go says what makes them one
+//	floors.go     what the runs of a scenario must reach together; marks.go likewise
 //	progress.go   the live line
-//	shard.go      Seeds and Shard: which seeds are whose
+//	report.go     campaign.json; junit.go and page.go write junit.xml and index.html
 package campaign

@@ -82,7 +82,7 @@ func (s Shard) count(r Seeds) uint64 {
 		return r.To - r.From + 1
 	}
 	below := func(end uint64) uint64 { // seeds of the shard in [0, end)
-		return (end + s.Count - s.Index) / s.Count
+		return end/s.Count + b2u(end%s.Count >= s.Index)
 	}
 	return below(r.To) - below(r.From) + b2u(s.has(r.To))
 }
