@@ -171,14 +171,15 @@ func (c *Conn) reuseBodies() {
 	c.mu.Unlock()
 }
 
-// fill stores the answer of a slot, and has the filled prefix sent.
+// fill stores the answer of a slot, and has the filled prefix sent. The runner of the loop calls
+// it.
 func (c *Conn) fill(w Worker, op *env.ConnOp, head []byte, ranges []leasedRange) {
 	c.mu.Lock()
 	if c.closed {
 		c.mu.Unlock()
 		releaseRanges(ranges)
 		if op.Token != 0 {
-			c.loop.Submit(w, sentEvent(c.id, op.Token, 0, env.EReset))
+			c.loop.late = append(c.loop.late, sentEvent(c.id, op.Token, 0, env.EReset))
 		}
 		return
 	}
@@ -284,11 +285,16 @@ func (c *Conn) finish(w Worker, err env.Errno) {
 
 	c.mu.Lock()
 	c.flushing = false
+	ended := c.closed // meanwhile; the end was left to us
 	dead := err != env.OK || c.closing && (len(c.slots) == 0 || !c.slots[0].filled)
 	if !dead {
 		c.flush(w)
 	}
 	c.mu.Unlock()
+	if ended {
+		c.loop.end(w, c.end())
+		return
+	}
 	if dead {
 		c.hangup(err)
 	}
@@ -324,7 +330,10 @@ func (c *Conn) admitHeld() *env.Request {
 // closeAfter closes the connection once what is answered has left.
 func (c *Conn) closeAfter(w Worker, reason env.Errno) {
 	c.mu.Lock()
-	c.closing, c.reason = true, reason
+	if c.reason == env.OK {
+		c.reason = reason
+	}
+	c.closing = true
 	now := !c.flushing && (len(c.slots) == 0 || !c.slots[0].filled)
 	c.mu.Unlock()
 	if now {
@@ -370,15 +379,16 @@ func (c *Conn) resume() {
 	}
 }
 
-// Closed implements env.ConnReader.
+// Closed implements env.ConnReader. While somebody sends, telling the end is left to them: nothing
+// may follow it.
 func (c *Conn) Closed(err env.Errno) {
 	c.mu.Lock()
 	c.closed = true
-	if c.reason != env.OK {
-		err = c.reason
+	if c.reason == env.OK {
+		c.reason = err
 	}
 	slots := c.slots[c.taken:] // the rest is the sender's to finish
-	events := make([]env.Event, 0, len(slots)+1)
+	var events []env.Event
 	for i := range slots {
 		releaseRanges(slots[i].ranges)
 		if slots[i].token != 0 {
@@ -388,6 +398,7 @@ func (c *Conn) Closed(err env.Errno) {
 	c.slots = c.slots[:c.taken]
 	held := c.held
 	c.held = nil
+	sending := c.flushing
 	c.mu.Unlock()
 	if held != nil {
 		held.Frame.Release()
@@ -395,8 +406,17 @@ func (c *Conn) Closed(err env.Errno) {
 	c.memory.leave(c)
 	w := c.loop.host.Worker(nil)
 	defer w.Finish()
-	events = append(events, env.Event{Kind: env.EventConnClosed, Conn: c.id, Err: err})
 	c.loop.Submit(w, events...)
+	if !sending {
+		c.loop.end(w, c.end())
+	}
+}
+
+// end is the last event of the connection.
+func (c *Conn) end() env.Event {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return env.Event{Kind: env.EventConnClosed, Conn: c.id, Err: c.reason}
 }
 
 func releaseRanges(ranges []leasedRange) {

@@ -54,11 +54,12 @@ type connStage struct {
 	writer *scriptWriter
 	conn   *Conn
 
-	waiting []env.Slot // of requests that the core has not answered
-	heavy   bool       // the one that waits is neither Produce nor Fetch
-	unread  int        // requests without an answer
-	effects []env.ConnOp
-	token   env.Token
+	waiting []env.Slot   // of requests that the core has not answered
+	heavy   bool         // the one that waits is neither Produce nor Fetch
+	unread  int          // requests without an answer
+	effects []env.ConnOp // with token 1 for a lease
+	token   env.Token    // of the last lease
+	ended   bool         // the end of the connection was told
 }
 
 const rangeFile = env.FileID(9)
@@ -76,11 +77,18 @@ func newConnStage(t require.TestingT) *connStage {
 	return s
 }
 
-// turn notes the requests, judges that they may be in flight together, and says what was prepared.
+// turn notes the requests, judges that they may be in flight together, and says what was prepared,
+// but nothing to a connection whose end was told.
 func (s *connStage) turn(t require.TestingT, in []env.Event, out *env.Effects) {
 	for i := range in {
+		if in[i].Conn != 0 {
+			require.False(t, s.ended, "an event behind the end: %+v", in[i])
+		}
 		r := in[i].Req
 		switch {
+		case in[i].Kind == env.EventConnClosed:
+			s.ended = true
+			s.waiting = nil
 		case in[i].Kind != env.EventRequest:
 		case r.Slot == env.NoSlot:
 			s.unread++
@@ -93,11 +101,16 @@ func (s *connStage) turn(t require.TestingT, in []env.Event, out *env.Effects) {
 		}
 	}
 	for _, op := range s.effects {
+		if s.ended {
+			break
+		}
 		if op.Op == env.ConnRespond {
 			start := out.Mark()
 			out.Bytes = binary.BigEndian.AppendUint32(out.Bytes, uint32(op.Slot))
 			op.Head = out.SpanFrom(start)
 			if op.Token != 0 {
+				s.token++
+				op.Token = s.token
 				from := uint32(len(out.Ranges))
 				out.Ranges = append(out.Ranges, env.Range{File: rangeFile, At: 4, Len: 10})
 				op.Ranges = env.Span{Start: from, End: from + 1}
@@ -119,8 +132,7 @@ func (s *connStage) tell(op env.ConnOp) {
 func (s *connStage) answer(i int, leased bool) {
 	op := env.ConnOp{Op: env.ConnRespond, Slot: s.waiting[i]}
 	if leased {
-		s.token++
-		op.Token = s.token
+		op.Token = 1
 	}
 	s.waiting = append(s.waiting[:i], s.waiting[i+1:]...)
 	s.tell(op)
@@ -256,6 +268,24 @@ func TestCloseLetsAnsweredSlotsLeave(t *testing.T) {
 	require.Equal(t, env.Event{Kind: env.EventConnClosed, Conn: s.conn.id, Err: env.EOverload}, last)
 }
 
+func TestTheEndWaitsForWhoIsSending(t *testing.T) {
+	s := newConnStage(t)
+	s.deliver(t, fetchFrame())
+	s.deliver(t, metadataFrame()) // held back
+	s.drain()
+	s.answer(0, true)
+	s.writer.during = func() {
+		s.conn.Closed(env.EReset)
+		s.drain()
+		require.False(t, s.ended)
+	}
+	s.drain()
+	require.Equal(t, map[env.Token]int{1: 1}, s.tokens())
+	last := s.core.told[len(s.core.told)-1]
+	require.Equal(t, env.Event{Kind: env.EventConnClosed, Conn: s.conn.id, Err: env.EReset}, last)
+	require.Zero(t, s.memory.Used())
+}
+
 // TestConnReportsEveryLeaseOnce closes the connection in any state: before an answer, while
 // sending, with a request held back.
 func TestConnReportsEveryLeaseOnce(t *testing.T) {
@@ -333,6 +363,7 @@ func TestConnReportsEveryLeaseOnce(t *testing.T) {
 		for i, slot := range s.writer.sent {
 			require.Equal(t, uint32(i), slot, "answers leave in order")
 		}
+		require.Equal(t, gone, s.ended)
 		if !gone {
 			require.Len(t, s.writer.sent, delivered-silent)
 			require.Equal(t, silent, s.unread)

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"stet/core/env"
+	"stet/core/invariant"
 )
 
 // Core is a deterministic state machine: core/broker and core/controller.
@@ -46,12 +47,16 @@ type Loop struct {
 	conns map[env.ConnID]*Conn
 	spare []env.Event
 	turns uint64
+	// late are reports on answers that were given to connections which had ended; leaving are ends
+	// that were put off for one turn. See next.
+	late, leaving []env.Event
 
 	lastConn atomic.Uint64
 
 	mu       sync.Mutex
 	inbox    []env.Event
-	arrivals []*Conn // connections whose EventConnOpened is in the inbox
+	arrivals []*Conn     // connections whose EventConnOpened is in the inbox
+	ends     []env.Event // EventConnClosed
 	running  bool
 }
 
@@ -109,21 +114,33 @@ func (l *Loop) accept(w Worker, c *Conn) {
 	l.Submit(w, env.Event{Kind: env.EventConnOpened, Conn: c.id, Info: c.info})
 }
 
+// end submits the EventConnClosed of a connection, of which no other event may be submitted any
+// more.
+func (l *Loop) end(w Worker, ev env.Event) {
+	l.mu.Lock()
+	l.ends = append(l.ends, ev)
+	idle := !l.running
+	l.running = true
+	l.mu.Unlock()
+	if idle {
+		w.Runnable(l)
+	}
+}
+
 // Tick submits the wake-up that was asked for with Host.WakeAt.
 func (l *Loop) Tick(w Worker) { l.Submit(w, env.Event{Kind: env.EventTick}) }
 
-// Run runs turns until the inbox is empty. It is called once for every Worker.Runnable. After
+// Run runs turns until nothing is left to tell. It is called once for every Worker.Runnable. After
 // maxTurnsInARow turns it asks for another Run instead, so that its caller gets on.
 func (l *Loop) Run(w Worker) {
 	for range maxTurnsInARow {
 		l.mu.Lock()
-		if len(l.inbox) == 0 {
+		if !l.pending() {
 			l.running = false
 			l.mu.Unlock()
 			return
 		}
-		in := l.inbox
-		l.inbox = l.spare[:0]
+		in := l.next()
 		for _, c := range l.arrivals {
 			l.conns[c.id] = c
 		}
@@ -136,12 +153,42 @@ func (l *Loop) Run(w Worker) {
 		l.spare = in[:0]
 	}
 	l.mu.Lock()
-	more := len(l.inbox) > 0
+	more := l.pending()
 	l.running = more
 	l.mu.Unlock()
 	if more {
 		w.Runnable(l)
 	}
+}
+
+// pending says whether there is anything to tell. l.mu is held.
+func (l *Loop) pending() bool {
+	return len(l.inbox)+len(l.ends)+len(l.leaving)+len(l.late) > 0
+}
+
+// next takes out what the next turn is told. l.mu is held.
+//
+// The end of a connection is told last of all its events, and before any event that may cause
+// another answer to it. So it waits until the requests that came before it have had their turn, and
+// stands in front of the next one, behind the reports on the answers that this turn gave in vain.
+func (l *Loop) next() []env.Event {
+	in := l.inbox
+	if len(l.ends)+len(l.leaving)+len(l.late) == 0 {
+		l.inbox = l.spare[:0]
+		return in
+	}
+	told := append(append(l.spare[:0], l.late...), l.leaving...)
+	l.late, l.leaving = l.late[:0], l.leaving[:0]
+	if len(in) > 0 {
+		l.leaving, l.ends = l.ends, l.leaving
+	} else {
+		told = append(told, l.ends...)
+		l.ends = l.ends[:0]
+	}
+	told = append(told, in...)
+	clear(in)
+	l.inbox = in[:0]
+	return told
 }
 
 // turn runs one turn and puts its effects into their queues.
@@ -218,9 +265,7 @@ func (l *Loop) routeConn(w Worker, op *env.ConnOp) {
 	ranges := l.out.Ranges[op.Ranges.Start:op.Ranges.End]
 	c := l.conns[op.Conn]
 	if c == nil {
-		if op.Token != 0 {
-			l.Submit(w, sentEvent(op.Conn, op.Token, 0, env.EReset))
-		}
+		invariant.Always(op.Token == 0, "a connection is given no ranges after its end was told")
 		return
 	}
 	switch op.Op {

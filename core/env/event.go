@@ -6,7 +6,7 @@ type EventKind uint8
 const (
 	EventTick         EventKind = iota + 1 // the time asked for by Effects.Wake has come
 	EventConnOpened                        // Conn, Info
-	EventConnClosed                        // Conn, Err; every slot of it is gone
+	EventConnClosed                        // Conn, Err; its last event: every slot of it is gone
 	EventRequest                           // Conn, Req
 	EventResponse                          // Conn (a link), Res: the decoded response or nil with Err
 	EventFileDone                          // File, FileOp, Token, N (bytes), Err

@@ -159,6 +159,55 @@ func aMalformedFrameEndsOnlyItsConnection(t *testing.T, h Harness) {
 	receive(t, good, "fine")
 }
 
+// nothingFollowsTheEndOfAConnection ends connections in the middle of their answers. The leases that
+// were given before the end was told are reported before it, each once.
+func nothingFollowsTheEndOfAConnection(t *testing.T, h Harness) {
+	writeFile(t, h, "0123456789")
+	for range 10 {
+		p, conn := dial(t, h)
+		var slots []env.Slot
+		for i := range int32(40) {
+			p.Send(t, fetch(i))
+			slots = append(slots, request(t, h, i).Slot)
+		}
+		for i, slot := range slots {
+			if i == 5 {
+				p.Close()
+			}
+			e := newEffects()
+			e.respond(conn, slot, "", env.Token(100+i), env.Range{File: fileA, Len: 10})
+			h.Perform(&e.Effects)
+		}
+		reported := map[env.Token]bool{}
+		last := env.Token(0)
+		ev := nextButTick(t, h)
+		for ; ev.Kind == env.EventResponseSent && !reported[ev.Token]; ev = nextButTick(t, h) {
+			reported[ev.Token] = true
+			last = max(last, ev.Token)
+		}
+		if ev.Kind != env.EventConnClosed || ev.Conn != conn ||
+			len(reported) < 5 || len(reported) != int(last)-99 {
+			t.Fatalf("%d leases of %d were reported, then %+v", len(reported), last-99, ev)
+		}
+		e := newEffects() // whatever is under way has time to arrive
+		e.Jobs = append(e.Jobs, env.JobStart{Token: 7, Job: copyJob{}})
+		h.Perform(&e.Effects)
+		if ev := nextButTick(t, h); ev.Kind != env.EventJobDone {
+			t.Fatalf("behind the end of its connection: %+v", ev)
+		}
+	}
+}
+
+// nextButTick passes over the ticks by which a Script catches up with what was asked of it.
+func nextButTick(t *testing.T, h Harness) env.Event {
+	t.Helper()
+	ev := h.Next(t)
+	for ev.Kind == env.EventTick {
+		ev = h.Next(t)
+	}
+	return ev
+}
+
 func writeFile(t *testing.T, h Harness, data string) {
 	t.Helper()
 	e := newEffects()

@@ -48,6 +48,7 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 		{"OtherKeysWaitForEarlierSlots", otherKeysWaitForEarlierSlots},
 		{"ACloseLetsAnswersLeaveFirst", aCloseLetsAnswersLeaveFirst},
 		{"AMalformedFrameEndsOnlyItsConnection", aMalformedFrameEndsOnlyItsConnection},
+		{"NothingFollowsTheEndOfAConnection", nothingFollowsTheEndOfAConnection},
 		{"AJobReportsItsResult", aJobReportsItsResult},
 		{"AWakeUpComes", aWakeUpComes},
 	}

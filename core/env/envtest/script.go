@@ -13,6 +13,7 @@ type Script struct {
 	mu      sync.Mutex
 	pending []*env.Effects
 	events  []env.Event
+	ended   map[env.ConnID]bool // connections whose end was told
 	// Told, if set, is called after events have been taken in.
 	Told func()
 }
@@ -24,7 +25,8 @@ func (s *Script) Ask(e *env.Effects) {
 	s.pending = append(s.pending, e)
 }
 
-// Turn implements the loop's state machine.
+// Turn implements the loop's state machine. Like any, it says nothing to a connection whose end it
+// was told.
 func (s *Script) Turn(_ env.Now, in []env.Event, out *env.Effects) {
 	s.mu.Lock()
 	for _, ev := range in {
@@ -34,10 +36,17 @@ func (s *Script) Turn(_ env.Now, in []env.Event, out *env.Effects) {
 		if ev.Kind == env.EventRequest {
 			ev.Req = &env.Request{Correlation: ev.Req.Correlation} // the rest is gone after the turn
 		}
+		if ev.Kind == env.EventConnClosed {
+			if s.ended == nil {
+				s.ended = map[env.ConnID]bool{}
+			}
+			s.ended[ev.Conn] = true
+		}
 		s.events = append(s.events, ev)
 	}
 	if len(s.pending) > 0 {
 		*out = *s.pending[0]
+		out.Conn = slices.DeleteFunc(out.Conn, func(op env.ConnOp) bool { return s.ended[op.Conn] })
 		s.pending = s.pending[1:]
 		if len(s.pending) > 0 {
 			out.WakeBy(1) // two were asked for before the loop ran
