@@ -36,6 +36,7 @@ func TestDirectoryOfAnotherClusterIsRefused(t *testing.T) {
 	require.False(t, r.c.Ready())
 	require.ErrorContains(t, r.c.Fatal(), "another")
 	require.ErrorContains(t, r.c.Fatal(), "data directory ../some/data: ")
+	require.Empty(t, r.world.Disk.OpenFiles)
 }
 
 func TestRequestsBeforeTheElectionAreRefused(t *testing.T) {

@@ -85,6 +85,9 @@ func (c *Controller) fail(err error) {
 		return
 	}
 	c.fatal = fmt.Errorf("data directory %s: %w", c.config.Directory, err)
+	if c.life.quorum != nil {
+		c.life.quorum.Close(c.out)
+	}
 	c.life.quorum, c.life.recovery, c.life.restartAt = nil, 0, 0
 	c.resign()
 	c.trace(TraceFatal, 0, 0, 0, c.fatal.Error())

@@ -87,6 +87,9 @@ func (q *Quorum) token() env.Token {
 	return env.MakeToken(q.owner, q.tokens)
 }
 
+// Close gives the file up. Nothing may be called afterwards, unless the quorum has failed.
+func (q *Quorum) Close(out *env.Effects) { q.writer.abandon(out) }
+
 // Failed returns why the log can not be written any more, or OK.
 func (q *Quorum) Failed() env.Errno { return q.failed }
 
@@ -126,7 +129,7 @@ func (q *Quorum) Handle(ev *env.Event, out *env.Effects) {
 func (q *Quorum) onFileDone(ev *env.Event, out *env.Effects) {
 	if ev.Err != env.OK && ev.FileOp != env.FileClose {
 		q.failed, q.leading = ev.Err, false
-		q.writer.abandon(out)
+		q.Close(out)
 		return
 	}
 	if ev.Token == 0 || ev.Token != q.writer.token {

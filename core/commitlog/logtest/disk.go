@@ -28,6 +28,8 @@ type Disk struct {
 	Fuse int
 	// Operations counts all operations.
 	Operations int
+	// OpenFiles lists the names of the files that are open, a name for each time.
+	OpenFiles []string
 	// Fail, if set, may let an operation fail before it does anything.
 	Fail func(op, name string) env.Errno
 }
@@ -113,6 +115,7 @@ func (d *Disk) Open(p env.Path, flag env.OpenFlag) (env.File, env.Errno) {
 		n = &node{}
 		parent.change(func(m map[string]*node) { m[name] = n })
 	}
+	d.OpenFiles = append(d.OpenFiles, p.Name)
 	return &file{d, n, p.Name}, env.OK
 }
 

@@ -72,4 +72,9 @@ func (f *file) Size() (int64, env.Errno) {
 	return int64(len(f.node.data)), env.OK
 }
 
-func (f *file) Close() env.Errno { return f.disk.enter("close", f.name) }
+// Close gives the handle back, also when it fails, as Linux does.
+func (f *file) Close() env.Errno {
+	i := slices.Index(f.disk.OpenFiles, f.name)
+	f.disk.OpenFiles = slices.Delete(f.disk.OpenFiles, i, i+1)
+	return f.disk.enter("close", f.name)
+}

@@ -114,6 +114,9 @@ func (w *World) perform(q *queue, op *env.FileOp, inline []byte) (err env.Errno)
 		return w.Disk.SyncDir(q.path.Parent())
 	case env.FileClose:
 		w.Closed = append(w.Closed, q.id)
+		if q.file != nil {
+			q.file.Close()
+		}
 		return env.OK
 	case env.FileWrite:
 		payload := inline
@@ -127,8 +130,8 @@ func (w *World) perform(q *queue, op *env.FileOp, inline []byte) (err env.Errno)
 	return env.EOther
 }
 
-// Crash forgets what waits, as the end of the process does.
-func (w *World) Crash() { w.queues, w.jobs = nil, nil }
+// Crash forgets what waits and what is open, as the end of the process does.
+func (w *World) Crash() { w.queues, w.jobs, w.Disk.OpenFiles = nil, nil, nil }
 
 // Attempt runs f and says whether it came to its end before the disk's fuse burned down.
 func Attempt(f func()) (finished bool) {
