@@ -11,24 +11,30 @@ import (
 	"runtime/debug"
 	"strconv"
 
+	"stet/scenarios/schedule"
 	"stet/sim"
 )
 
 // stetVersion stands in the header of traces.
 const stetVersion = "dev"
 
-// commit is the revision that the binary was built from, "" if it does not know.
+// commit is the revision that the binary was built from, with "+changes" behind it if there were any,
+// "" if it does not know.
 func commit() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return ""
 	}
+	revision := ""
 	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			return s.Value
+		switch {
+		case s.Key == "vcs.revision":
+			revision = s.Value
+		case s.Key == "vcs.modified" && s.Value == "true":
+			revision += "+changes"
 		}
 	}
-	return ""
+	return revision
 }
 
 // CompareTraces compares two files of traces line by line, but for their headers. It returns ""
@@ -51,7 +57,7 @@ func CompareTraces(first, second string) (string, error) {
 	return "first divergent event, " + d.String(), nil
 }
 
-// FileKind says what a file that can be replayed is: "trace" or "record".
+// FileKind says what a file that can be replayed is: "trace", "schedule" or "record".
 func FileKind(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -61,6 +67,9 @@ func FileKind(path string) (string, error) {
 	line, err := bufio.NewReader(f).ReadBytes('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return "", err
+	}
+	if schedule.Is(line) {
+		return "schedule", nil
 	}
 	var h sim.Header
 	if json.Unmarshal(line, &h) == nil && h.Scenario != "" {

@@ -17,6 +17,7 @@ import (
 	"stet/node/recording"
 	"stet/node/system"
 	"stet/scenarios"
+	"stet/scenarios/schedule"
 )
 
 func simCommand() *cobra.Command {
@@ -63,6 +64,7 @@ type runFlags struct {
 	Scenario string
 	Seed     string
 	Trace    string
+	Schedule string
 	Canary   string
 	Twice    bool
 }
@@ -76,7 +78,9 @@ func simRunCommand() *cobra.Command {
 
     ok|FAIL <check> scenario= seed= events= ops= acked= faults= excused= sim=<s>s wall=<s>s hash=
 
-With --twice, two processes run the seed and must agree.`,
+With --schedule, what happened is written as a schedule: a text that says what clients did and which
+faults came when, to be read, edited, shrunk (sim shrink) and run again (sim replay). With --twice,
+two processes run the seed and must agree.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return simRun(&f) },
 	}
@@ -84,6 +88,7 @@ With --twice, two processes run the seed and must agree.`,
 	flags.StringVar(&f.Scenario, "scenario", "", "name of the scenario (see sim list)")
 	flags.StringVar(&f.Seed, "seed", "0", "64-bit seed, decimal or 0x")
 	flags.StringVar(&f.Trace, "trace", "", "write every event to this file, as JSON lines")
+	flags.StringVar(&f.Schedule, "schedule", "", "write what happened to this file, as a schedule")
 	flags.StringVar(&f.Canary, "canary", "", "historical bugs to put back, by id or name, with commas")
 	flags.BoolVar(&f.Twice, "twice", false, "run two processes and compare")
 	c.MarkFlagRequired("scenario")
@@ -112,7 +117,14 @@ func simRun(f *runFlags) error {
 		defer w.Flush()
 		trace = w
 	}
-	return report(scenarios.Run(scenario, seed, scenarios.Options{Trace: trace}))
+	r := scenarios.Run(scenario, seed, scenarios.Options{Trace: trace, Record: f.Schedule != ""})
+	if f.Schedule != "" {
+		r.Schedule.Canaries = f.Canary
+		if err := r.Schedule.WriteFile(f.Schedule); err != nil {
+			return fmt.Errorf("schedule: %w", err)
+		}
+	}
+	return report(r)
 }
 
 // report prints a result and turns it into the exit code.
@@ -187,10 +199,40 @@ func setCanaries(list string) error {
 func simReplayCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "replay FILE",
-		Short: "Run a trace or a recording again and compare event by event",
-		Args:  cobra.ExactArgs(1),
-		RunE:  func(_ *cobra.Command, args []string) error { return simReplay(args[0]) },
+		Short: "Run a trace, a schedule or a recording again and compare",
+		Long: `Run FILE again: a trace of sim run or a recording of serve, compared event by event, or a schedule.
+
+A schedule's faults whose moment does not come are listed. Its hash is compared if this binary was
+built from its commit by its toolchain; after editing a schedule, take the line out.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return simReplay(args[0]) },
 	}
+}
+
+// replaySchedule runs a schedule and says what of it did not happen.
+func replaySchedule(path string) error {
+	s, err := schedule.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("replay: %w", err)
+	}
+	scenario, _, err := chosen(s.Scenario, "0")
+	if err != nil {
+		return fmt.Errorf("replay: %s: %w", path, err)
+	}
+	if err := setCanaries(s.Canaries); err != nil {
+		return fmt.Errorf("replay: %s: %w", path, err)
+	}
+	r := scenarios.Run(scenario, s.Seed, scenarios.Options{Schedule: s})
+	for _, fault := range r.Missed {
+		fmt.Println("did not happen:", fault)
+	}
+	if here := scenarios.Provenance(); s.Hash != "" && s.Hash != r.Hash {
+		if s.Commit == here.Commit && s.Toolchain == here.Toolchain {
+			r.Check = scenarios.Nondeterminism
+		}
+		fmt.Printf("the hash differs: %s of commit %q, %s\n", s.Hash, s.Commit, s.Toolchain)
+	}
+	return report(r)
 }
 
 func simReplay(path string) error {
@@ -204,6 +246,9 @@ func simReplay(path string) error {
 			return fmt.Errorf("replay: %s: %w", path, err)
 		}
 		return report(r)
+	}
+	if kind == "schedule" {
+		return replaySchedule(path)
 	}
 	file, err := os.Open(path)
 	if err != nil {

@@ -3,11 +3,13 @@ package main
 import (
 	"os"
 	"os/signal"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"stet/scenarios"
 	"stet/scenarios/campaign"
+	"stet/scenarios/schedule"
 )
 
 // simWorkerCommand serves a campaign's jobs on stdin and stdout.
@@ -32,5 +34,15 @@ func simWorkerCommand() *cobra.Command {
 
 func runJob(j campaign.Job) *scenarios.Result {
 	s, _ := scenarios.Find(j.Scenario)
-	return scenarios.Run(s, j.Seed, scenarios.Options{Calm: j.Calm})
+	o := scenarios.Options{Calm: j.Calm}
+	if j.Schedule != "" {
+		var err error
+		if o.Schedule, err = schedule.Parse(strings.NewReader(j.Schedule)); err != nil {
+			return &scenarios.Result{
+				Scenario: j.Scenario, Seed: j.Seed, Check: scenarios.Panic,
+				Evidence: []string{"schedule: " + err.Error()},
+			}
+		}
+	}
+	return scenarios.Run(s, j.Seed, o)
 }

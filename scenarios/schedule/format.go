@@ -98,7 +98,7 @@ func (h *Header) fields() []headerField {
 			return err
 		}},
 		text("commit", &h.Commit), text("toolchain", &h.Toolchain), text("hash", &h.Hash),
-		text("fails", &h.Fails),
+		text("fails", &h.Fails), text("canaries", &h.Canaries),
 	}
 }
 

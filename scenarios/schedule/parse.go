@@ -102,7 +102,7 @@ func (p *parser) take(text string) error {
 			return f.set(strings.Join(rest, " "))
 		}
 	}
-	return fmt.Errorf("%q: a line begins with scenario, seed, commit, toolchain, hash, fails, topic, "+
+	return fmt.Errorf("%q: a line begins with scenario, seed, commit, toolchain, hash, fails, canaries, topic, "+
 		"clients, end, node, producer, consumer, lister, fault or tape", p.section)
 }
 

@@ -203,9 +203,20 @@ func (f *Fault) fits() error {
 	case f.Do.Down < 0 || f.Do.By < 0 || f.Do.Span < 0 && f.Do.Verb != Clock || f.Do.Bytes < 0 && f.Do.Verb != Misplace:
 		return fmt.Errorf("%s: a time or size is below zero", f.Do.Verb)
 	}
-	needsNode := f.Do.crash() || f.Do.Verb == Clock || f.Do.Verb == Pause || f.Do.Verb == SlowDisk
-	if needsNode && f.Do.Node == 0 || f.Do.Verb == Reset && f.Do.Client == 0 {
-		return fmt.Errorf("%s: say whom it hits, as %s n1", f.Do.Verb, f.Do.Verb)
+	node, client := f.Do.Node != 0, f.Do.Client != 0
+	switch f.Do.Verb {
+	case Kill, Power, Clock, Pause, SlowDisk:
+		if !node {
+			return fmt.Errorf("%s: say whom it hits, as %s n1", f.Do.Verb, f.Do.Verb)
+		}
+	case Reset:
+		if !client {
+			return errors.New("reset: say whose connection, as reset c1")
+		}
+	case Stall:
+		if !node || !client {
+			return errors.New("stall: say between whom and for how long, as stall n1<->c1 5ms")
+		}
 	}
 	return nil
 }

@@ -40,6 +40,7 @@ type Header struct {
 	Toolchain string
 	Hash      string // of a run of this schedule, 32 hexadecimal digits
 	Fails     string // the check that the run failed, "" for none
+	Canaries  string // historical bugs that were put back, with commas
 }
 
 // Topic is the topic of a run.

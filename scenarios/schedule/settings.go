@@ -86,7 +86,7 @@ func (s setting) set(text string) error {
 		low, high, found := strings.Cut(text, "..")
 		a, err := parseSpan(low)
 		b, err2 := parseSpan(high)
-		if !found || err != nil || err2 != nil || a > b {
+		if !found || err != nil || err2 != nil || a < 0 || a > b {
 			return fmt.Errorf("%s=%s: give two times, as 1ms..5ms", s.name, text)
 		}
 		v.Set(reflect.ValueOf(sim.Interval{Low: a, High: b}))
