@@ -42,8 +42,8 @@ counters, over all scenarios the marks that each has reached, the floors, the cl
 by their smallest seed, and one line for the campaign.
 
 Exits with the worst outcome of all runs: 10, 12, 11, 13; then 14 if a scenario of 50 runs or more
-misses a floor, or a campaign over all scenarios (or with --marks) a coverage mark; 130 if it was
-interrupted. What was put back with --canary is held to neither.
+misses a floor, or a campaign over all scenarios (or with --marks) a coverage mark. A campaign with
+--canary is held to neither, nor is one that was interrupted, which exits 130 if no run has failed.
 
 With --state, a campaign that was stopped goes on where it was. With --out, the directory gets
 campaign.json, junit.xml and index.html.`,
@@ -141,7 +141,7 @@ func (f *campaignFlags) progress() *campaign.Progress {
 // conclude prints the end of a campaign, writes its files, and turns it into the exit code.
 func (f *campaignFlags) conclude(s *campaign.Summary, interrupted bool) error {
 	all := f.Scenario == "all" || f.Marks
-	judged := f.Canary == ""
+	judged := f.Canary == "" && !interrupted
 	printLines(s.CounterLines())
 	if all {
 		printLines(s.MarkTable())
