@@ -106,12 +106,12 @@ func (r *receiver) step(fd uintptr) bool {
 		}
 		if r.drained {
 			r.drained = false
-			r.wait()
+			r.wait(false)
 			return false
 		}
 		switch n, err := r.receive(int(fd)); {
 		case err == unix.EAGAIN:
-			r.wait()
+			r.wait(true)
 			return false
 		case err == unix.EINTR:
 		case err != nil:
@@ -194,12 +194,15 @@ func (r *receiver) midFrame() bool { return r.frame != nil || r.start < r.end }
 // wait prepares for waiting: an idle connection holds no buffer, and a frame that has begun must
 // go on. The deadline moves at most once in half its time, so that it costs little; a peer that
 // stalls is given between half of it and all of it.
-func (r *receiver) wait() {
+//
+// Sure says that a read found nothing. TCP_INQ alone does not tell of a reset that came together
+// with the last bytes, for which nothing would wake this side again: the deadline has it look.
+func (r *receiver) wait(sure bool) {
 	if r.start == r.end && r.peek != nil {
 		peekBuffers.Put(r.peek)
 		r.peek, r.start, r.end = nil, 0, 0
 	}
-	if stall := r.conn.config.Stall; r.midFrame() && stall > 0 {
+	if stall := r.conn.config.Stall; (r.midFrame() || !sure) && stall > 0 {
 		if now := time.Now(); r.deadline.Sub(now) < stall/2 {
 			r.setDeadline(now.Add(stall))
 		}

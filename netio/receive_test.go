@@ -73,6 +73,26 @@ func TestEndBehindARequestIsNoticed(t *testing.T) {
 	}
 }
 
+// TestResetTogetherWithARequestIsNoticed: one wake-up tells of both, and TCP_INQ of neither.
+func TestResetTogetherWithARequestIsNoticed(t *testing.T) {
+	config := Default()
+	config.Stall = 20 * time.Millisecond
+	n := newNode()
+	l := serve(t, config, n)
+	for range 200 {
+		c, _ := connect(t, l, n)
+		write(t, c, framed("request"))
+		require.NoError(t, c.SetLinger(0))
+		require.NoError(t, c.Close())
+		select {
+		case errno := <-n.ended:
+			require.Equal(t, env.EReset, errno)
+		case <-time.After(10 * time.Second):
+			require.Fail(t, "the connection goes on for ever")
+		}
+	}
+}
+
 func TestKernelWithoutInqIsReadUntilNothingIsLeft(t *testing.T) {
 	n := newNode()
 	n.noInq = true
