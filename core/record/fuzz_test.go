@@ -1,12 +1,26 @@
 package record
 
 import (
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-const fuzzLimit = 1 << 20
+const fuzzLimit = 1 << 20 // decompressed bytes of a batch
+
+// fuzzAllowed is what examining or decompressing size bytes with a new Scratch may allocate: the
+// growing result, and the codecs, of which lz4 takes blocks of 4 MB.
+func fuzzAllowed(size int) uint64 { return uint64(4*size + 8*fuzzLimit + 16<<20) }
+
+// allocated measures the bytes that f takes from the allocator.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
 
 func FuzzExamine(f *testing.F) {
 	for _, codec := range allCodecs {
@@ -18,7 +32,9 @@ func FuzzExamine(f *testing.F) {
 		}
 		batch := resealed(raw, func(v View) View { v[magicAt] = Magic; return v })
 		scratch := new(Scratch)
-		facts := scratch.Examine(batch, fuzzLimit)
+		var facts Facts
+		require.Less(t, allocated(func() { facts = scratch.Examine(batch, fuzzLimit) }),
+			fuzzAllowed(len(batch)))
 		require.Equal(t, facts, scratch.Examine(batch, fuzzLimit), "facts are a function of the bytes")
 		require.LessOrEqual(t, facts.UncompressedBytes, int64(fuzzLimit))
 		if !facts.Walked {
@@ -57,7 +73,11 @@ func FuzzDecompress(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, codec uint8, src []byte) {
 		scratch := new(Scratch)
-		out, p := scratch.Decompress(nil, Codec(codec), src, fuzzLimit)
+		var out []byte
+		var p Problem
+		require.Less(t, allocated(func() {
+			out, p = scratch.Decompress(nil, Codec(codec), src, fuzzLimit)
+		}), fuzzAllowed(len(src)))
 		again, q := scratch.Decompress(nil, Codec(codec), src, fuzzLimit)
 		require.Equal(t, p, q, "a result does not depend on what came before")
 		if p == NoProblem {
