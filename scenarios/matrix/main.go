@@ -1,56 +1,31 @@
 // Command matrix proves that a run depends on its seed alone. It builds the simulator in variants,
 // runs the same seeds through each, and compares the hashes with those of the plain build. Builds
-// with nondeterminism planted on purpose must be told apart, or the comparison proves nothing.
+// with nondeterminism planted on purpose must be told apart from themselves, or the comparison
+// proves nothing.
 //
-//	go run ./scenarios/matrix -seeds 20
+//	go run ./scenarios/matrix -seeds 50
 //
-// It prints one line for each variant and exits with 1 if a variant differs or a plant does not.
+// It prints a line for each variant, the first divergent event of each that differs, and exits with
+// 1 if a variant differs, could not be built or run, or if a plant is not caught.
 package main
 
 import (
-	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
-	"path/filepath"
+	"runtime"
 	"strings"
+	"time"
 
 	"stet/scenarios"
 )
 
-// variant is one way to build and run the simulator.
-type variant struct {
-	name    string
-	flags   []string // of go build
-	build   []string // environment of go build
-	run     []string // environment of the run
-	planted bool     // its hashes must differ
-}
-
-func variants() []variant {
-	return []variant{
-		{name: "again"},
-		{name: "GOMAXPROCS=1", run: []string{"GOMAXPROCS=1"}},
-		{name: "GOGC=20", run: []string{"GOGC=20"}},
-		{name: "TZ=Asia/Kathmandu", run: []string{"TZ=Asia/Kathmandu"}},
-		{name: "environment+8KB", run: []string{"STET_MATRIX_FILL=" + strings.Repeat("x", 8<<10)}},
-		{name: "-race", flags: []string{"-race"}, build: []string{"CGO_ENABLED=1"}},
-		{name: "-gcflags='all=-N -l'", flags: []string{"-gcflags=all=-N -l"}},
-		{name: "GOARCH=386", build: []string{"GOARCH=386", "CGO_ENABLED=0"}},
-		{name: "plant_maprange", flags: []string{"-tags=plant_maprange"}, planted: true},
-		{name: "plant_clock", flags: []string{"-tags=plant_clock"}, planted: true},
-		{name: "plant_random", flags: []string{"-tags=plant_random"}, planted: true},
-	}
-}
-
 func main() {
-	seeds := flag.Uint64("seeds", 20, "seeds of each scenario, from 1")
+	seeds := flag.Uint64("seeds", 50, "seeds of each scenario, from 1")
 	only := flag.String("only", "", "variants whose names contain this")
+	workers := flag.Int("jobs", runtime.NumCPU(), "worker processes")
 	flag.Parse()
-	ok, err := run(*seeds, *only)
+	ok, err := run(*seeds, *workers, *only)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "matrix:", err)
 	}
@@ -60,34 +35,42 @@ func main() {
 }
 
 // run compares all variants with the plain build and says whether each was as it must be.
-func run(seeds uint64, only string) (ok bool, err error) {
+func run(seeds uint64, workers int, only string) (ok bool, err error) {
+	start := time.Now()
 	dir, err := os.MkdirTemp("", "stet-matrix-")
 	if err != nil {
 		return false, err
 	}
 	defer os.RemoveAll(dir)
-	m := matrix{dir: dir, jobs: jobs(seeds), built: map[string]string{}}
-	if m.base, err = m.hashes(variant{}); err != nil {
+	m := matrix{dir: dir, workers: workers, jobs: jobs(seeds), built: map[string]string{}}
+	fmt.Printf("%-22s %5s %9s %7s  outcome\n", "variant", "runs", "divergent", "wall")
+	if m.base, err = m.runs(variant{name: "plain"}); err != nil {
 		return false, fmt.Errorf("plain build: %w", err)
 	}
-	ok = true
+	row("plain", len(m.jobs), 0, start, fmt.Sprintf("ok, %d of the runs pass their checks", m.base.passed()))
+	var t totals
 	for _, v := range variants() {
-		if !strings.Contains(v.name, only) {
-			continue
+		if strings.Contains(v.name, only) {
+			m.compare(v, &t)
 		}
-		passed, line := m.compare(v)
-		fmt.Println(line)
-		ok = ok && passed
 	}
-	return ok, nil
+	fmt.Printf("matrix scenarios=%d seeds=%d variants=%d same=%d plants=%d caught=%d wall=%.0fs\n",
+		len(scenarios.All()), seeds, t.variants, t.same, t.plants, t.caught, time.Since(start).Seconds())
+	return t.same == t.variants && t.caught == t.plants, nil
+}
+
+// job is one run, as a worker reads it.
+type job struct {
+	Scenario string
+	Seed     uint64
 }
 
 // jobs lists the runs of one variant.
-func jobs(seeds uint64) []scenarios.Job {
-	var out []scenarios.Job
+func jobs(seeds uint64) []job {
+	var out []job
 	for _, s := range scenarios.All() {
 		for seed := range seeds {
-			out = append(out, scenarios.Job{Scenario: s.Name, Seed: seed + 1})
+			out = append(out, job{s.Name, seed + 1})
 		}
 	}
 	return out
@@ -95,108 +78,91 @@ func jobs(seeds uint64) []scenarios.Job {
 
 // matrix is the state of the comparison.
 type matrix struct {
-	dir   string
-	jobs  []scenarios.Job
-	base  []string          // a hash for each job
-	built map[string]string // binaries by what they were built with
+	dir     string
+	workers int
+	jobs    []job
+	base    outcomes
+	built   map[string]string // binaries by what they were built with
 }
 
-// compare runs a variant and says whether it is as it must be.
-func (m *matrix) compare(v variant) (ok bool, line string) {
-	got, err := m.hashes(v)
-	if err != nil {
-		return false, fmt.Sprintf("matrix %s: FAIL %v", v.name, err)
+// totals counts variants that must agree, and plants that must not.
+type totals struct{ variants, same, plants, caught int }
+
+// compare runs a variant and prints whether it is as it must be: the same as the plain build, or,
+// for a plant, different from itself.
+func (m *matrix) compare(v variant, t *totals) {
+	start := time.Now()
+	base, against := m.base, variant{name: "plain"}
+	got, err := m.runs(v)
+	if err == nil && v.planted {
+		against = v
+		base, err = m.runs(v)
 	}
-	differ, first := 0, ""
-	for i := range m.jobs {
-		if got[i] == m.base[i] {
+	differ := 0
+	if err == nil {
+		differ = base.divergent(got)
+	}
+	good, outcome := judge(v, differ, err)
+	t.count(v, good)
+	row(v.name, len(m.jobs), differ, start, outcome)
+	if differ > 0 {
+		fmt.Println(m.firstDivergence(against, v, base, got))
+	}
+}
+
+// judge says whether a variant is as it must be, and the outcome in words.
+func judge(v variant, differ int, err error) (good bool, outcome string) {
+	switch {
+	case err != nil:
+		return false, "FAIL " + err.Error()
+	case v.planted && differ == 0:
+		return false, "FAIL: the plant was not caught"
+	case v.planted:
+		return true, "ok, caught"
+	case differ > 0:
+		return false, "FAIL: the hash moved"
+	}
+	return true, "ok"
+}
+
+func (t *totals) count(v variant, good bool) {
+	all, right := &t.variants, &t.same
+	if v.planted {
+		all, right = &t.plants, &t.caught
+	}
+	*all++
+	if good {
+		*right++
+	}
+}
+
+func row(name string, runs, differ int, start time.Time, outcome string) {
+	fmt.Printf("%-22s %5d %9d %6.1fs  %s\n", name, runs, differ, time.Since(start).Seconds(), outcome)
+}
+
+// attempts is how many divergent runs are traced until one diverges again: what a plant draws may
+// be the same twice by chance.
+const attempts = 10
+
+// firstDivergence traces divergent runs in both variants, in processes of their own, and describes
+// the first event that differs.
+func (m *matrix) firstDivergence(a, b variant, base, got outcomes) string {
+	traced := 0
+	for i, j := range m.jobs {
+		if base[i] == got[i] {
 			continue
 		}
-		if differ++; differ == 1 {
-			first = fmt.Sprintf(" first=%s/%#x hash=%s base=%s",
-				m.jobs[i].Scenario, m.jobs[i].Seed, got[i], m.base[i])
+		if traced++; traced > attempts {
+			break
+		}
+		divergent, err := m.traceBoth(a, b, j)
+		if err != nil {
+			return fmt.Sprintf("  %s/%#x: no trace: %v", j.Scenario, j.Seed, err)
+		}
+		if divergent != "" {
+			return fmt.Sprintf("  %s/%#x %s", j.Scenario, j.Seed,
+				strings.ReplaceAll(divergent, "\n", "\n  "))
 		}
 	}
-	ok = v.planted == (differ > 0)
-	outcome := "FAIL"
-	if ok {
-		outcome = "ok"
-	}
-	return ok, fmt.Sprintf("matrix %s: %s runs=%d divergent=%d%s",
-		v.name, outcome, len(m.jobs), differ, first)
-}
-
-// hashes builds and runs a variant.
-func (m *matrix) hashes(v variant) ([]string, error) {
-	binary, err := m.build(v)
-	if err != nil {
-		return nil, err
-	}
-	return runWorker(binary, v.run, m.jobs)
-}
-
-// build returns the variant's binary; variants that differ only at run time share one.
-func (m *matrix) build(v variant) (string, error) {
-	key := fmt.Sprint(v.flags, v.build)
-	if path := m.built[key]; path != "" {
-		return path, nil
-	}
-	path := filepath.Join(m.dir, fmt.Sprintf("stet-%d", len(m.built)))
-	args := append([]string{"build", "-o", path}, v.flags...)
-	cmd := exec.Command("go", append(args, "./cmd/stet")...)
-	cmd.Env = append(os.Environ(), v.build...)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go build: %w: %s", err, out)
-	}
-	m.built[key] = path
-	return path, nil
-}
-
-// runWorker has one worker process run all jobs and returns their hashes.
-func runWorker(binary string, environment []string, jobs []scenarios.Job) ([]string, error) {
-	cmd := exec.Command(binary, "sim", "worker")
-	cmd.Env = append(os.Environ(), environment...)
-	cmd.Stderr = os.Stderr
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, err
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	go feed(stdin, jobs)
-	hashes, err := collect(stdout, jobs)
-	io.Copy(io.Discard, stdout)
-	return hashes, errors.Join(err, cmd.Wait())
-}
-
-func feed(w io.WriteCloser, jobs []scenarios.Job) {
-	defer w.Close()
-	e := json.NewEncoder(w)
-	for _, job := range jobs {
-		if e.Encode(job) != nil {
-			return // the worker is gone; collect will say so
-		}
-	}
-}
-
-// collect reads the results of jobs. How a run ended is part of what must agree.
-func collect(r io.Reader, jobs []scenarios.Job) ([]string, error) {
-	results := json.NewDecoder(r)
-	hashes := make([]string, len(jobs))
-	for i, job := range jobs {
-		var res scenarios.Result
-		if err := results.Decode(&res); err != nil {
-			return nil, fmt.Errorf("%s/%#x: the worker ended: %w", job.Scenario, job.Seed, err)
-		}
-		if res.Hash == "" {
-			return nil, fmt.Errorf("%s/%#x: no hash: %s", job.Scenario, job.Seed, res.Check)
-		}
-		hashes[i] = res.Hash + string(res.Check)
-	}
-	return hashes, nil
+	return "  equal in processes of their own: a run depends on those before it in its process"
 }
