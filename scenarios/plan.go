@@ -53,6 +53,8 @@ func newPlan(d draw) *plan {
 		s.End.Idle = 130 * sim.Second
 	}
 	p.configureNode(d)
+	p.configureTimeouts(d)
+	p.configureWorld(d)
 	return p
 }
 
@@ -65,6 +67,7 @@ func (p *plan) configureNode(d draw) {
 	c.Broker.CheckpointInterval = (pick(d, sim.Time(20), 200, 5000) * sim.Millisecond).Duration()
 	c.Broker.IndexWriteEntries = pick(d, 1, 3, 64)
 	c.Broker.FetchSessionSlots = pick(d, 1, 2, 1000)
+	c.Broker.FetchMaxBytes = pick(d, c.Broker.FetchMaxBytes, c.Broker.FetchMaxBytes, 3000)
 	c.Controller.Quorum.SnapshotEntries = pick(d, 3, 10, 20_000)
 	t := &c.Broker.Topic
 	t.SegmentBytes = pick(d, int32(2<<10), 6<<10, 20<<10, 1<<20)
@@ -72,6 +75,9 @@ func (p *plan) configureNode(d draw) {
 	t.SegmentIndexBytes = pick(d, int32(48), 200, 10<<20)
 	t.SegmentMs = pick(d, int64(300), 3000, 7*24*3600*1000)
 	t.LogAppendTime = d.Chance(1, 8)
+	if d.Chance(1, 8) {
+		t.MaxMessageBytes = 900
+	}
 	if d.Chance(1, 2) {
 		t.FlushMessages = 1
 	} else {

@@ -113,7 +113,9 @@ func newRun(s *Scenario, seed uint64, o Options) *run {
 	p := planOf(s, seed, o)
 	f := &findings{counters: counters{}}
 	r := &run{scenario: s, seed: seed, options: o, plan: p, world: w, findings: f}
+	w.Network.SetDefaultProfile(p.World.Link)
 	r.machine = w.AddMachine(p.Node)
+	p.equip(r.machine)
 	ghost := newGhost(w.Scheduler)
 	r.recorder = &recorder{scheduler: w.Scheduler, ghost: ghost, counters: f.counters}
 	r.recorder.history.Scenario, r.recorder.history.Seed = s.Name, seed

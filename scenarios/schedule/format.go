@@ -23,8 +23,11 @@ func (s *Schedule) Format(w io.Writer) error {
 	fmt.Fprintf(b, "\ntopic%s\n", describe(&s.Topic, nil))
 	fmt.Fprintf(b, "clients%s\n", describe(&s.Clients, nil))
 	fmt.Fprintf(b, "end%s\n", describe(&s.End, nil))
-	base := BaseNode()
-	for _, setting := range strings.Fields(describe(&s.Node, &base)) {
+	world, node := BaseWorld(), BaseNode()
+	for _, setting := range strings.Fields(describe(&s.World, &world)) {
+		fmt.Fprintln(b, "world", setting)
+	}
+	for _, setting := range strings.Fields(describe(&s.Node, &node)) {
 		fmt.Fprintln(b, "node", setting)
 	}
 	for i := range s.Producers {

@@ -22,7 +22,7 @@ const (
 
 // Parse reads the text of a schedule. An error names the line and what to do.
 func Parse(r io.Reader) (*Schedule, error) {
-	p := parser{s: &Schedule{Node: BaseNode()}}
+	p := parser{s: &Schedule{World: BaseWorld(), Node: BaseNode()}}
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 0, 64<<10), maxLineBytes)
 	for in.Scan() {
@@ -72,6 +72,8 @@ func (p *parser) take(text string) error {
 		return assign(&s.Clients, rest)
 	case "end":
 		return assign(&s.End, rest)
+	case "world":
+		return assign(&s.World, rest)
 	case "node":
 		return assign(&s.Node, rest)
 	case "producer":
@@ -103,7 +105,7 @@ func (p *parser) take(text string) error {
 		}
 	}
 	return fmt.Errorf("%q: a line begins with scenario, seed, commit, toolchain, hash, fails, canaries, topic, "+
-		"clients, end, node, producer, consumer, lister, fault or tape", p.section)
+		"clients, end, world, node, producer, consumer, lister, fault or tape", p.section)
 }
 
 // client reads the name of a client, a letter and a number, and its settings.

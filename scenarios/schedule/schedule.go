@@ -21,6 +21,7 @@ type Schedule struct {
 	Topic     Topic
 	Clients   Clients
 	End       End
+	World     World
 	Node      node.Config
 	Producers []Producer
 	Consumers []Consumer
@@ -41,6 +42,23 @@ type Header struct {
 	Hash      string // of a run of this schedule, 32 hexadecimal digits
 	Fails     string // the check that the run failed, "" for none
 	Canaries  string // historical bugs that were put back, with commas
+}
+
+// World is how fast the machine and the network are, and how wrong the clock is.
+type World struct {
+	Link     sim.LinkProfile
+	Disk     sim.DiskProfile
+	Pace     sim.Pace
+	Offset   sim.Time // of the wall clock at the beginning
+	Drift    int64    // of both clocks, parts per million
+	BootLeap sim.Time // how far the wall clock leaps at a boot, at most, either way
+}
+
+// BaseWorld is the world that the text of a schedule tells the difference from.
+func BaseWorld() World {
+	return World{
+		Link: sim.DefaultLinkProfile(), Disk: sim.DefaultDiskProfile(), Pace: sim.DefaultPace(),
+	}
 }
 
 // Topic is the topic of a run.

@@ -13,11 +13,12 @@ import (
 
 // small draws a schedule that uses every form of the text.
 func small(t *rapid.T) *Schedule {
-	s := &Schedule{Node: BaseNode(), Header: Header{Scenario: "x", Seed: rapid.Uint64().Draw(t, "seed")}}
+	s := &Schedule{World: BaseWorld(), Node: BaseNode(), Header: Header{Scenario: "x", Seed: rapid.Uint64().Draw(t, "seed")}}
 	s.Topic.Partitions = 3
 	s.Clients.Pause = sim.Interval{Low: 1, High: sim.Time(rapid.Int64Range(1, 1<<40).Draw(t, "pause"))}
 	s.Node.Broker.Topic.SegmentBytes = rapid.Int32().Draw(t, "segment")
 	s.Node.Broker.CheckpointInterval = 7
+	s.World.Drift, s.World.Pace.LateOf256, s.World.Disk.Sync.High = -5, 9, sim.Second
 	p := Producer{ID: 1}
 	p.Partitions, p.InFlight, p.Attempts = 3, 5, 1
 	for n := range rapid.IntRange(0, 5).Draw(t, "sends") {
