@@ -26,15 +26,17 @@ type Conn struct {
 	writer   env.ConnWriter
 	memory   *Memory
 	maxFrame int32
-	decoder  *wire.Decoder // of the reading half
-	claim    claim         // of a frame that has not arrived; memory guards it
+	decoder  *wire.Decoder  // of the reading half
+	requests []*env.Request // free; of the reading half
+	claim    claim          // of a frame that has not arrived; memory guards it
 
 	mu        sync.Mutex
-	bodies    []any    // consumed by their turns, for the decoder to reuse
-	first     env.Slot // the slot that leaves next
-	slots     []slot   // slots[i] is slot first+i
-	bytes     int64    // of the requests in flight
-	exclusive bool     // a request that is neither Produce nor Fetch is in flight
+	consumed  []*env.Request // by their turns, for the reading half to use again
+	spare     []answer       // emptied, for later slots
+	first     env.Slot       // the slot that leaves next
+	slots     []slot         // slots[i] is slot first+i
+	bytes     int64          // of the requests in flight
+	exclusive bool           // a request that is neither Produce nor Fetch is in flight
 	held      *env.Request
 	stopped   bool // the reading half waits for Resume, but not for budget
 	paused    bool // the core asked for it
@@ -52,21 +54,6 @@ type Conn struct {
 	events  []env.Event
 }
 
-type slot struct {
-	filled    bool
-	exclusive bool
-	bytes     int64 // of the request
-	head      []byte
-	ranges    []leasedRange
-	token     env.Token
-}
-
-// leasedRange is a range together with the reference of its file.
-type leasedRange struct {
-	env.Range
-	file *FileQueue
-}
-
 // Reserve implements env.ConnReader.
 func (c *Conn) Reserve(size int32) (env.Buffer, env.Verdict) {
 	if size < wire.MinFrameBytes || size > c.maxFrame {
@@ -82,10 +69,10 @@ func (c *Conn) Reserve(size int32) (env.Buffer, env.Verdict) {
 
 // Deliver implements env.ConnReader: it prepares the request and submits it, or holds it back.
 func (c *Conn) Deliver(frame env.Buffer) env.Verdict {
-	req := &env.Request{
+	req := c.request()
+	*req = env.Request{
 		Conn: c.id, Slot: env.NoSlot, Info: c.info, Bytes: int64(len(frame.Bytes())), Frame: frame,
 	}
-	c.reuseBodies()
 	if err := c.decoder.Decode(frame.Bytes(), req); err != nil {
 		frame.Release()
 		c.refuse(err)
@@ -149,171 +136,40 @@ func (c *Conn) readable() bool {
 		c.bytes < maxBytesInFlight
 }
 
-// recycle takes back what a request lent to its turn.
+// keptRequests bounds what an idle connection keeps of requests for reuse.
+const keptRequests = 8
+
+// recycle takes back a request from its turn, and gives its frame free.
 func (c *Conn) recycle(req *env.Request) {
+	frame := req.Frame
+	*req = env.Request{Body: req.Body}
 	c.mu.Lock()
-	c.bodies = append(c.bodies, req.Body)
+	c.consumed = append(c.consumed, req)
 	c.mu.Unlock()
-	req.Body = nil
-	req.Frame.Release()
+	frame.Release()
 }
 
-// reuseBodies hands consumed bodies to the decoder. The reading half does it, so that no turn
-// ever waits for a decode.
-func (c *Conn) reuseBodies() {
+// request returns a request to fill, and hands the bodies of consumed ones to the decoder. The
+// reading half does it, so that no turn ever waits for a decode.
+func (c *Conn) request() *env.Request {
 	c.mu.Lock()
-	bodies := c.bodies
-	for _, body := range bodies {
-		c.decoder.Recycle(body)
-	}
-	clear(bodies)
-	c.bodies = bodies[:0]
-	c.mu.Unlock()
-}
-
-// fill stores the answer of a slot, and has the filled prefix sent. The runner of the loop calls
-// it.
-func (c *Conn) fill(w Worker, op *env.ConnOp, head []byte, ranges []leasedRange) {
-	c.mu.Lock()
-	if c.closed {
-		c.mu.Unlock()
-		releaseRanges(ranges)
-		if op.Token != 0 {
-			c.loop.late = append(c.loop.late, sentEvent(c.id, op.Token, 0, env.EReset))
-		}
-		return
-	}
-	i := int(op.Slot - c.first)
-	invariant.Always(i >= 0 && i < len(c.slots), "an answer for a slot that is not in flight")
-	s := &c.slots[i]
-	invariant.Always(!s.filled, "a slot was answered twice")
-	s.filled, s.ranges, s.token = true, ranges, op.Token
-	s.head = append(s.head[:0], head...)
-	c.flush(w)
-	c.mu.Unlock()
-}
-
-// flush makes the connection ready if it has something to send and nobody sends. c.mu is held.
-func (c *Conn) flush(w Worker) {
-	if !c.flushing && len(c.slots) > 0 && c.slots[0].filled {
-		c.flushing = true
-		w.Ready(c)
-	}
-}
-
-// Kind implements Work.
-func (c *Conn) Kind() WorkKind { return WorkSend }
-
-// Run implements Work: it sends the filled prefix of the slots.
-func (c *Conn) Run(w Worker) {
-	c.mu.Lock()
-	n := 0
-	for n < len(c.slots) && c.slots[n].filled {
-		n++
-	}
-	c.sending = append(c.sending[:0], c.slots[:n]...)
-	c.taken = n
-	c.mu.Unlock()
-
-	err := c.send()
-	c.finish(w, err)
-}
-
-// send passes on everything in c.sending, in one call.
-func (c *Conn) send() env.Errno {
-	c.parts, c.prefix = c.parts[:0], c.prefix[:0]
-	for i := range c.sending {
-		if err := c.addParts(&c.sending[i]); err != env.OK {
-			return err
+	for _, r := range c.consumed {
+		c.decoder.Recycle(r.Body)
+		r.Body = nil
+		if len(c.requests) < keptRequests {
+			c.requests = append(c.requests, r)
 		}
 	}
-	_, err := c.writer.Send(c.parts)
-	return err
-}
-
-// addParts cuts a response into its length prefix, pieces of its head, and ranges.
-func (c *Conn) addParts(s *slot) env.Errno {
-	size := int64(len(s.head))
-	for i := range s.ranges {
-		size += s.ranges[i].Len
-	}
-	if len(c.prefix)+4 > cap(c.prefix) {
-		c.prefix = make([]byte, 0, 4*maxSlotsInFlight+4)
-	}
-	at := len(c.prefix)
-	c.prefix = append(c.prefix, byte(size>>24), byte(size>>16), byte(size>>8), byte(size))
-	c.parts = append(c.parts, env.Part{Bytes: c.prefix[at:]})
-	from := uint32(0)
-	for i := range s.ranges {
-		r := &s.ranges[i]
-		if r.At > from {
-			c.parts = append(c.parts, env.Part{Bytes: s.head[from:r.At]})
-			from = r.At
-		}
-		if r.file == nil {
-			return env.ENOENT
-		}
-		if err := r.file.open(env.OpenWrite); err != env.OK {
-			return err
-		}
-		c.parts = append(c.parts, env.Part{File: r.file.file, Off: r.Off, Len: r.Len})
-	}
-	c.parts = append(c.parts, env.Part{Bytes: s.head[from:]})
-	return env.OK
-}
-
-// finish takes the sent slots out, reports their leases, and lets waiting requests go on. The
-// connection counts as sending until the events are submitted, so that its scratch stays its own.
-func (c *Conn) finish(w Worker, err env.Errno) {
-	c.events = c.events[:0]
-	for i := range c.sending {
-		s := &c.sending[i]
-		releaseRanges(s.ranges)
-		if s.token != 0 {
-			c.events = append(c.events, sentEvent(c.id, s.token, rangeBytes(s.ranges), err))
-		}
-	}
-	c.mu.Lock()
-	c.retire()
-	if next := c.admitHeld(); next != nil {
-		c.events = append(c.events, env.Event{
-			Kind: env.EventRequest, Conn: c.id, Slot: next.Slot, Req: next,
-		})
-	}
+	clear(c.consumed)
+	c.consumed = c.consumed[:0]
 	c.mu.Unlock()
-	c.loop.Submit(w, c.events...)
-
-	c.mu.Lock()
-	c.flushing = false
-	ended := c.closed // meanwhile; the end was left to us
-	dead := err != env.OK || c.closing && (len(c.slots) == 0 || !c.slots[0].filled)
-	if !dead {
-		c.flush(w)
+	n := len(c.requests)
+	if n == 0 {
+		return new(env.Request)
 	}
-	c.mu.Unlock()
-	if ended {
-		c.loop.end(w, c.end())
-		return
-	}
-	if dead {
-		c.hangup(err)
-	}
-	c.resume()
-}
-
-// retire takes the sent slots out. c.mu is held.
-func (c *Conn) retire() {
-	n := c.taken
-	c.taken = 0
-	for i := range c.slots[:n] {
-		c.bytes -= c.slots[i].bytes
-		c.exclusive = c.exclusive && !c.slots[i].exclusive
-		c.sending[i].head = nil
-	}
-	rest := copy(c.slots, c.slots[n:])
-	clear(c.slots[rest:])
-	c.slots = c.slots[:rest]
-	c.first += env.Slot(n)
+	r := c.requests[n-1]
+	c.requests = c.requests[:n-1]
+	return r
 }
 
 // admitHeld admits the request that was held back, if its turn has come. c.mu is held.
@@ -379,23 +235,14 @@ func (c *Conn) resume() {
 	}
 }
 
-// Closed implements env.ConnReader. While somebody sends, telling the end is left to them: nothing
-// may follow it.
+// Closed implements env.ConnReader. While somebody sends, the rest is left to them: nothing may
+// follow the event that tells the end.
 func (c *Conn) Closed(err env.Errno) {
 	c.mu.Lock()
 	c.closed = true
 	if c.reason == env.OK {
 		c.reason = err
 	}
-	slots := c.slots[c.taken:] // the rest is the sender's to finish
-	var events []env.Event
-	for i := range slots {
-		releaseRanges(slots[i].ranges)
-		if slots[i].token != 0 {
-			events = append(events, sentEvent(c.id, slots[i].token, 0, env.EReset))
-		}
-	}
-	c.slots = c.slots[:c.taken]
 	held := c.held
 	c.held = nil
 	sending := c.flushing
@@ -404,32 +251,28 @@ func (c *Conn) Closed(err env.Errno) {
 		held.Frame.Release()
 	}
 	c.memory.leave(c)
-	w := c.loop.host.Worker(nil)
-	defer w.Finish()
-	c.loop.Submit(w, events...)
 	if !sending {
-		c.loop.end(w, c.end())
+		w := c.loop.host.Worker(nil)
+		defer w.Finish()
+		c.end(w)
 	}
 }
 
-// end is the last event of the connection.
-func (c *Conn) end() env.Event {
+// end reports the leases of answers that will not leave, and then the end. The connection is closed
+// and nobody sends.
+func (c *Conn) end(w Worker) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	return env.Event{Kind: env.EventConnClosed, Conn: c.id, Err: c.reason}
-}
-
-func releaseRanges(ranges []leasedRange) {
-	for i := range ranges {
-		if ranges[i].file != nil {
-			ranges[i].file.release()
+	var events []env.Event
+	for i := range c.slots {
+		s := &c.slots[i]
+		s.release()
+		if s.token != 0 {
+			events = append(events, sentEvent(c.id, s.token, 0, env.EReset))
 		}
 	}
-}
-
-func rangeBytes(ranges []leasedRange) (n int64) {
-	for i := range ranges {
-		n += ranges[i].Len
-	}
-	return n
+	c.slots = nil
+	last := env.Event{Kind: env.EventConnClosed, Conn: c.id, Err: c.reason}
+	c.mu.Unlock()
+	c.loop.Submit(w, events...)
+	c.loop.end(w, last)
 }

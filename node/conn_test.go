@@ -271,16 +271,19 @@ func TestCloseLetsAnsweredSlotsLeave(t *testing.T) {
 func TestTheEndWaitsForWhoIsSending(t *testing.T) {
 	s := newConnStage(t)
 	s.deliver(t, fetchFrame())
+	s.deliver(t, fetchFrame())
 	s.deliver(t, metadataFrame()) // held back
 	s.drain()
 	s.answer(0, true)
 	s.writer.during = func() {
+		s.answer(0, true)
+		s.drain()
 		s.conn.Closed(env.EReset)
 		s.drain()
 		require.False(t, s.ended)
 	}
 	s.drain()
-	require.Equal(t, map[env.Token]int{1: 1}, s.tokens())
+	require.Equal(t, map[env.Token]int{1: 1, 2: 1}, s.tokens())
 	last := s.core.told[len(s.core.told)-1]
 	require.Equal(t, env.Event{Kind: env.EventConnClosed, Conn: s.conn.id, Err: env.EReset}, last)
 	require.Zero(t, s.memory.Used())
@@ -334,7 +337,15 @@ func TestConnReportsEveryLeaseOnce(t *testing.T) {
 				case 0:
 					hangUp()
 				case 1:
-					s.writer.during = hangUp
+					s.writer.during = func() {
+						for len(s.waiting) > 0 && rapid.Bool().Draw(t, "answered") {
+							s.answer(0, rapid.Bool().Draw(t, "leased"))
+						}
+						for len(s.loops) > 0 {
+							s.step(0)
+						}
+						hangUp()
+					}
 				case 2:
 					s.writer.fail = true
 				}

@@ -270,7 +270,7 @@ func (l *Loop) routeConn(w Worker, op *env.ConnOp) {
 	}
 	switch op.Op {
 	case env.ConnRespond:
-		c.fill(w, op, head, l.leaseFiles(ranges))
+		c.fill(w, op, head, ranges)
 	case env.ConnClose:
 		c.closeAfter(w, op.Err)
 	case env.ConnPause:
@@ -278,23 +278,6 @@ func (l *Loop) routeConn(w Worker, op *env.ConnOp) {
 	case env.ConnResume:
 		c.setPaused(false)
 	}
-}
-
-// leaseFiles resolves ranges to files and takes a reference of each, which the connection returns
-// when the bytes have left.
-func (l *Loop) leaseFiles(ranges []env.Range) []leasedRange {
-	if len(ranges) == 0 {
-		return nil
-	}
-	leased := make([]leasedRange, len(ranges))
-	for i, r := range ranges {
-		q := l.files[r.File]
-		if q != nil {
-			q.retain()
-		}
-		leased[i] = leasedRange{Range: r, file: q}
-	}
-	return leased
 }
 
 func sentEvent(c env.ConnID, t env.Token, n int64, err env.Errno) env.Event {

@@ -57,13 +57,7 @@ func (h *host) Worker(own node.Work) node.Worker {
 
 // WakeAt implements node.Host. A timer that is armed for an earlier time is left to fire: the turn
 // that it causes asks again. That spares a timer operation in nearly every turn.
-func (h *host) WakeAt(l *node.Loop, at env.Mono) {
-	h.alarms[l.ID].arm(at, h.start, func() {
-		w := h.Worker(nil)
-		defer w.Finish()
-		l.Tick(w)
-	})
-}
+func (h *host) WakeAt(l *node.Loop, at env.Mono) { h.alarms[l.ID].arm(h, l, at) }
 
 // alarm is the timer of one loop.
 type alarm struct {
@@ -72,24 +66,28 @@ type alarm struct {
 	at    env.Mono // zero: not armed
 }
 
-func (a *alarm) arm(at env.Mono, start time.Time, fire func()) {
+func (a *alarm) arm(h *host, l *node.Loop, at env.Mono) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if at == env.Never || a.at != 0 && a.at <= at {
 		return
 	}
 	a.at = max(at, 1)
-	d := time.Until(start.Add(time.Duration(at)))
+	d := time.Until(h.start.Add(time.Duration(at)))
 	if a.timer != nil {
 		a.timer.Reset(d)
 		return
 	}
-	a.timer = time.AfterFunc(d, func() {
-		a.mu.Lock()
-		a.at = 0
-		a.mu.Unlock()
-		fire()
-	})
+	a.timer = time.AfterFunc(d, func() { a.fire(h, l) })
+}
+
+func (a *alarm) fire(h *host, l *node.Loop) {
+	a.mu.Lock()
+	a.at = 0
+	a.mu.Unlock()
+	w := h.Worker(nil)
+	defer w.Finish()
+	l.Tick(w)
 }
 
 // worker carries one entry into the node to its end on the goroutine that entered.

@@ -46,7 +46,7 @@ func TestARecordedRunUnderEightConnectionsReplays(t *testing.T) {
 }
 
 // options is a node on a free port with an empty directory.
-func options(t *testing.T) system.Options {
+func options(t testing.TB) system.Options {
 	config := node.Config{
 		Broker: broker.DefaultConfig(), Controller: controller.DefaultConfig(),
 		RequestBudgetBytes: 64 << 20, MaxFrameBytes: 100 << 20,
@@ -60,7 +60,7 @@ func options(t *testing.T) system.Options {
 }
 
 // serve starts a node and returns its address, and what stops it.
-func serve(t *testing.T, o system.Options) (addr string, stop func() error) {
+func serve(t testing.TB, o system.Options) (addr string, stop func() error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	started := make(chan system.Started, 1)
 	ended := make(chan error, 1)
@@ -81,10 +81,11 @@ func serve(t *testing.T, o system.Options) (addr string, stop func() error) {
 }
 
 // roundTrip produces records one after the other and reads them back.
-func roundTrip(t *testing.T, addr, topic string, n int) {
+func roundTrip(t testing.TB, addr, topic string, n int) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	c, err := kgo.NewClient(kgo.SeedBrokers(addr), kgo.AllowAutoTopicCreation(),
+		kgo.UnknownTopicRetries(-1), // a busy machine takes its time to create a topic
 		kgo.ConsumeTopics(topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
 		kgo.ProducerLinger(0))
 	if err != nil {

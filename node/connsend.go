@@ -1,0 +1,158 @@
+package node
+
+import (
+	"stet/core/env"
+	"stet/core/invariant"
+)
+
+// fill stores the answer of a slot, and has the filled prefix sent. The runner of the loop calls
+// it.
+func (c *Conn) fill(w Worker, op *env.ConnOp, head []byte, ranges []env.Range) {
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		if op.Token != 0 {
+			c.loop.late = append(c.loop.late, sentEvent(c.id, op.Token, 0, env.EReset))
+		}
+		return
+	}
+	i := int(op.Slot - c.first)
+	invariant.Always(i >= 0 && i < len(c.slots), "an answer for a slot that is not in flight")
+	s := &c.slots[i]
+	invariant.Always(!s.filled, "a slot was answered twice")
+	s.filled, s.token = true, op.Token
+	if n := len(c.spare); n > 0 {
+		s.answer, c.spare = c.spare[n-1], c.spare[:n-1]
+	}
+	s.head = append(s.head, head...)
+	s.lease(c.loop.files, ranges)
+	c.flush(w)
+	c.mu.Unlock()
+}
+
+// flush makes the connection ready if it has something to send and nobody sends. c.mu is held.
+func (c *Conn) flush(w Worker) {
+	if !c.flushing && len(c.slots) > 0 && c.slots[0].filled {
+		c.flushing = true
+		w.Ready(c)
+	}
+}
+
+// Kind implements Work.
+func (c *Conn) Kind() WorkKind { return WorkSend }
+
+// Run implements Work: it sends the filled prefix of the slots.
+func (c *Conn) Run(w Worker) {
+	c.mu.Lock()
+	n := 0
+	for n < len(c.slots) && c.slots[n].filled {
+		n++
+	}
+	c.sending = append(c.sending[:0], c.slots[:n]...)
+	c.taken = n
+	c.mu.Unlock()
+
+	err := c.send()
+	c.finish(w, err)
+}
+
+// send passes on everything in c.sending, in one call.
+func (c *Conn) send() env.Errno {
+	c.parts, c.prefix = c.parts[:0], c.prefix[:0]
+	for i := range c.sending {
+		if err := c.addParts(&c.sending[i]); err != env.OK {
+			return err
+		}
+	}
+	_, err := c.writer.Send(c.parts)
+	clear(c.parts)
+	return err
+}
+
+// addParts cuts a response into its length prefix, pieces of its head, and ranges.
+func (c *Conn) addParts(s *slot) env.Errno {
+	size := int64(len(s.head))
+	for i := range s.ranges {
+		size += s.ranges[i].Len
+	}
+	if len(c.prefix)+4 > cap(c.prefix) {
+		c.prefix = make([]byte, 0, 4*maxSlotsInFlight+4)
+	}
+	at := len(c.prefix)
+	c.prefix = append(c.prefix, byte(size>>24), byte(size>>16), byte(size>>8), byte(size))
+	c.parts = append(c.parts, env.Part{Bytes: c.prefix[at:]})
+	from := uint32(0)
+	for i := range s.ranges {
+		r := &s.ranges[i]
+		if r.At > from {
+			c.parts = append(c.parts, env.Part{Bytes: s.head[from:r.At]})
+			from = r.At
+		}
+		if r.file == nil {
+			return env.ENOENT
+		}
+		if err := r.file.open(env.OpenWrite); err != env.OK {
+			return err
+		}
+		c.parts = append(c.parts, env.Part{File: r.file.file, Off: r.Off, Len: r.Len})
+	}
+	c.parts = append(c.parts, env.Part{Bytes: s.head[from:]})
+	return env.OK
+}
+
+// finish takes the sent slots out, reports their leases, and lets waiting requests go on. The
+// connection counts as sending until the events are submitted, so that its scratch stays its own.
+func (c *Conn) finish(w Worker, err env.Errno) {
+	c.events = c.events[:0]
+	for i := range c.sending {
+		s := &c.sending[i]
+		s.release()
+		if s.token != 0 {
+			c.events = append(c.events, sentEvent(c.id, s.token, s.rangeBytes(), err))
+		}
+	}
+	c.mu.Lock()
+	c.retire()
+	if next := c.admitHeld(); next != nil {
+		c.events = append(c.events, env.Event{
+			Kind: env.EventRequest, Conn: c.id, Slot: next.Slot, Req: next,
+		})
+	}
+	c.mu.Unlock()
+	c.loop.Submit(w, c.events...)
+
+	c.mu.Lock()
+	c.flushing = false
+	ended := c.closed // meanwhile; the end was left to us
+	dead := err != env.OK || c.closing && (len(c.slots) == 0 || !c.slots[0].filled)
+	if !dead && !ended {
+		c.flush(w)
+	}
+	c.mu.Unlock()
+	if ended {
+		c.end(w)
+		return
+	}
+	if dead {
+		c.hangup(err)
+	}
+	c.resume()
+}
+
+// retire takes the sent slots out. c.mu is held.
+func (c *Conn) retire() {
+	n := c.taken
+	c.taken = 0
+	for i := range c.slots[:n] {
+		c.bytes -= c.slots[i].bytes
+		c.exclusive = c.exclusive && !c.slots[i].exclusive
+		if a := &c.sending[i].answer; len(c.spare) < keptAnswers && a.reusable() {
+			c.spare = append(c.spare, *a)
+		}
+	}
+	clear(c.sending)
+	rest := copy(c.slots, c.slots[n:])
+	clear(c.slots[rest:])
+	c.slots = c.slots[:rest]
+	c.first += env.Slot(n)
+}
