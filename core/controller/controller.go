@@ -63,6 +63,7 @@ func (c *Controller) Turn(now env.Now, in []env.Event, out *env.Effects) {
 	for i := range in {
 		c.event(&in[i])
 	}
+	c.restart()
 	c.advance()
 	c.fetch.expire(c)
 	c.wake()
@@ -80,16 +81,14 @@ func (c *Controller) event(ev *env.Event) {
 	case env.EventJobDone:
 		if ev.Token == c.life.recovery {
 			c.recovered(ev.Res.(*quorum.Recovered))
+		} else if ev.Token == c.life.lingering {
+			c.life.lingering = 0
 		} else if ev.Token.Owner() == c.life.owner && c.life.quorum != nil {
 			c.life.quorum.Handle(ev, c.out)
 		}
 	case env.EventFileDone:
 		if ev.File.Owner() == c.life.owner && c.life.quorum != nil {
 			c.life.quorum.Handle(ev, c.out)
-		}
-	case env.EventTick:
-		if c.life.restartAt != 0 && c.now.Mono >= c.life.restartAt {
-			c.recover()
 		}
 	}
 }
@@ -107,7 +106,6 @@ func (c *Controller) advance() {
 		}
 	}
 	if err := q.Failed(); err != env.OK {
-		c.life.quorum = nil
 		c.restartLater(err)
 		return
 	}
@@ -184,7 +182,7 @@ func (c *Controller) closed(conn env.ConnID) {
 }
 
 func (c *Controller) wake() {
-	if c.life.restartAt != 0 {
+	if c.life.restartAt != 0 && c.life.lingering == 0 {
 		c.out.WakeBy(c.life.restartAt)
 	}
 	c.out.WakeBy(c.fetch.deadline())

@@ -14,7 +14,8 @@ type life struct {
 	owner     env.Owner      // new for each life, so that late events of another are told apart
 	recovery  env.Token      // of the job that reads the raft directory; zero when it is done
 	quorum    *quorum.Quorum // nil while there is none
-	restartAt env.Mono       // when to recover again; zero: not waiting
+	restartAt env.Mono       // when to recover again, unless lingering; zero: not waiting
+	lingering env.Token      // of the failed quorum's job, which may still write
 	failures  int            // in a row
 }
 
@@ -66,6 +67,13 @@ func (c *Controller) recovered(r *quorum.Recovered) {
 	c.life.quorum = quorum.New(&c.config.Quorum, c.life.owner, r, c.out)
 }
 
+// restart recovers if the pause after a failure is over and nothing else writes to the directory.
+func (c *Controller) restart() {
+	if c.life.restartAt != 0 && c.life.lingering == 0 && c.now.Mono >= c.life.restartAt {
+		c.recover()
+	}
+}
+
 // restartLater ends a life: nothing more is answered from its log. Whether what was proposed
 // survives is not known, so whoever waits is told to find a controller and ask again.
 func (c *Controller) restartLater(err error) {
@@ -73,6 +81,10 @@ func (c *Controller) restartLater(err error) {
 	c.Metrics.Restarts++
 	c.life.failures++
 	c.resign()
+	if q := c.life.quorum; q != nil {
+		c.life.lingering = q.UnderWay()
+		c.life.quorum = nil
+	}
 	pause := c.config.RestartPause << min(c.life.failures-1, 5)
 	c.life.restartAt = c.now.Mono.Add(pause)
 	c.trace(TraceLogFailed, int64(c.life.failures), int64(pause), 0,

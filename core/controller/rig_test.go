@@ -118,10 +118,14 @@ func registrationRequest(incarnation byte) *kmsg.BrokerRegistrationRequest {
 }
 
 func (r *rig) beat(epoch int64) *kmsg.BrokerHeartbeatResponse {
+	return r.call(beatRequest(epoch)).(*kmsg.BrokerHeartbeatResponse)
+}
+
+func beatRequest(epoch int64) *kmsg.BrokerHeartbeatRequest {
 	m := kmsg.NewPtrBrokerHeartbeatRequest()
 	m.Version, m.BrokerID, m.BrokerEpoch = 1, 1, epoch
 	m.CurrentMetadataOffset = epoch
-	return r.call(m).(*kmsg.BrokerHeartbeatResponse)
+	return m
 }
 
 // join registers broker 1 and has it unfenced.

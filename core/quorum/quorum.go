@@ -90,6 +90,10 @@ func (q *Quorum) token() env.Token {
 // Close gives the file up. Nothing may be called afterwards, unless the quorum has failed.
 func (q *Quorum) Close(out *env.Effects) { q.writer.abandon(out) }
 
+// UnderWay returns the token of the job that is under way, or zero. After a failure the owner waits
+// for its event before it recovers: the job may rename or remove files.
+func (q *Quorum) UnderWay() env.Token { return q.job.token }
+
 // Failed returns why the log can not be written any more, or OK.
 func (q *Quorum) Failed() env.Errno { return q.failed }
 
@@ -114,6 +118,9 @@ func (q *Quorum) Proposed() uint64 { return q.proposed }
 // Handle consumes the completion of an effect of this voter.
 func (q *Quorum) Handle(ev *env.Event, out *env.Effects) {
 	if q.failed != env.OK {
+		if ev.Kind == env.EventJobDone {
+			q.job.token = 0
+		}
 		return
 	}
 	switch ev.Kind {

@@ -63,6 +63,9 @@ func (w *World) Outstanding() int {
 	return n
 }
 
+// Jobs is the number of jobs that wait to be performed.
+func (w *World) Jobs() int { return len(w.jobs) }
+
 // Step performs one effect and returns its event. ok is false when nothing waits. The event's
 // Token is zero when nobody asked for it.
 func (w *World) Step() (ev env.Event, ok bool) {
