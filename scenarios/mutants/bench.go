@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"stet/scenarios"
+)
+
+// bench builds mutants and runs them. The tree is left as it is: the compiler is told to read the
+// mutated file in place of the real one.
+type bench struct {
+	root    string // of the module, absolute
+	dir     string // for what is made
+	seeds   uint64 // of each scenario
+	budget  time.Duration
+	mu      sync.Mutex
+	normals map[string]time.Duration // what a package's tests take without a mutant
+}
+
+// workshop is the directory of one mutant.
+type workshop struct {
+	*bench
+	dir     string
+	overlay string
+}
+
+// set puts a mutant on the bench.
+func (b *bench) set(s *site) (*workshop, error) {
+	original := filepath.Join(b.root, filepath.FromSlash(s.File))
+	source, err := os.ReadFile(original)
+	if err != nil {
+		return nil, fmt.Errorf("mutant: %w", err)
+	}
+	dir, err := os.MkdirTemp(b.dir, "mutant")
+	if err != nil {
+		return nil, fmt.Errorf("mutant: %w", err)
+	}
+	w := &workshop{bench: b, dir: dir, overlay: filepath.Join(dir, "overlay.json")}
+	mutated := filepath.Join(dir, "mutated.go")
+	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{original: mutated}})
+	if err == nil {
+		err = errors.Join(os.WriteFile(mutated, s.apply(source), 0o644),
+			os.WriteFile(w.overlay, overlay, 0o644))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("mutant: %w", err)
+	}
+	return w, nil
+}
+
+func (w *workshop) clear() { os.RemoveAll(w.dir) }
+
+var errNoBuild = errors.New("does not build")
+
+// gotool runs the go command in the module. An error of the compiler wraps errNoBuild.
+func (b *bench) gotool(ctx context.Context, args ...string) error {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = b.root
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &exit):
+		return fmt.Errorf("%w: go %s: %s", errNoBuild, strings.Join(args, " "), out)
+	}
+	return fmt.Errorf("go: %w", err)
+}
+
+// build compiles the mutated package, which is where it may not compile, then the binary.
+func (w *workshop) build(ctx context.Context, dir string) (binary string, err error) {
+	if err := w.gotool(ctx, "build", "-overlay", w.overlay, "./"+dir); err != nil {
+		return "", err
+	}
+	binary = filepath.Join(w.dir, "stet")
+	return binary, w.gotool(ctx, "build", "-overlay", w.overlay, "-buildvcs=false", "-o", binary,
+		"./cmd/stet")
+}
+
+// limited is a command under a bound of memory: a mutant may take all it can get.
+func limited(binary string, args ...string) []string {
+	const kilobytes = "6000000"
+	return append([]string{"sh", "-c", `ulimit -v ` + kilobytes + `; exec "$0" "$@"`, binary}, args...)
+}
+
+// test runs the unit tests of the mutated package and returns what killed the mutant, "" if none.
+func (w *workshop) test(ctx context.Context, dir string) (killer string, err error) {
+	normal, err := w.normal(ctx, dir)
+	if err != nil {
+		return "", err
+	}
+	binary := filepath.Join(w.dir, "tests")
+	err = w.gotool(ctx, "test", "-c", "-overlay", w.overlay, "-o", binary, "./"+dir)
+	if errors.Is(err, errNoBuild) {
+		return "build of the tests", nil // a constant that a test holds against the code
+	}
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(binary); errors.Is(err, fs.ErrNotExist) {
+		return "", nil // the package has no tests
+	}
+	out, err := w.runTests(ctx, binary, dir, w.budget+4*normal)
+	if err == nil || ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	return firstFailure(string(out)), nil
+}
+
+func (b *bench) runTests(ctx context.Context, binary, dir string, limit time.Duration) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit+10*time.Second)
+	defer cancel()
+	command := limited(binary, "-test.timeout", limit.String())
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Dir = filepath.Join(b.root, filepath.FromSlash(dir))
+	cmd.WaitDelay = time.Second
+	return cmd.CombinedOutput()
+}
+
+// normal returns how long the tests of a package take as it is. They have to pass.
+func (b *bench) normal(ctx context.Context, dir string) (time.Duration, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if d, ok := b.normals[dir]; ok {
+		return d, nil
+	}
+	binary := filepath.Join(b.dir, "normal-"+path.Base(dir))
+	if err := b.gotool(ctx, "test", "-c", "-o", binary, "./"+dir); err != nil {
+		return 0, err
+	}
+	if _, err := os.Stat(binary); errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	start := time.Now()
+	if out, err := b.runTests(ctx, binary, dir, 10*time.Minute); err != nil {
+		return 0, fmt.Errorf("%s: without a mutant: %w: %s", dir, err, out)
+	}
+	b.normals[dir] = time.Since(start)
+	return b.normals[dir], nil
+}
+
+// firstFailure returns the name of the first test that failed, or what ended the binary.
+func firstFailure(out string) string {
+	for line := range strings.Lines(out) {
+		line = strings.TrimSpace(line)
+		if name, ok := strings.CutPrefix(line, "--- FAIL: "); ok {
+			return strings.Fields(name)[0]
+		}
+		if strings.HasPrefix(line, "panic: test timed out") {
+			return string(scenarios.Timeout)
+		}
+		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
+			return oneLine(line)
+		}
+	}
+	return "ended"
+}

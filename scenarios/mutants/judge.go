@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"stet/scenarios"
+	"stet/scenarios/campaign"
+)
+
+// killer says which stage has seen a mutant.
+type killer string
+
+const (
+	noBuild   killer = "no build" // no mutant, another is drawn
+	simulator killer = "simulator"
+	unitTests killer = "tests"
+	nobody    killer = ""
+)
+
+// judged is a mutant and what came of it.
+type judged struct {
+	ID      string `json:"id"`
+	Package string `json:"package"`
+	site
+	Killer killer `json:"killer"`
+	// By is the check that failed first, panic, assertion or timeout; or the test.
+	By string `json:"by,omitempty"`
+	// Failed is every check that failed in the run that killed it, Evidence its first line.
+	Failed   []scenarios.Check `json:"failed,omitempty"`
+	Evidence string            `json:"evidence,omitempty"`
+	Runs     int               `json:"runs"` // of the simulator, the one that killed it among them
+	// Cut says that the budget was over before all seeds had been run.
+	Cut     bool    `json:"cut,omitempty"`
+	Seconds float64 `json:"seconds"`
+}
+
+// runLimit is above what a run takes, a tenth of a second, by more than any load explains.
+const runLimit = 30 * time.Second
+
+// assertion is what a panic of package invariant is counted as.
+const assertion = "assertion"
+
+// judge runs a mutant through the stages until something kills it.
+func (b *bench) judge(ctx context.Context, s *site, dir string) (j *judged, err error) {
+	start := time.Now()
+	j = &judged{ID: s.id(), Package: dir, site: *s}
+	defer func() { j.Seconds = time.Since(start).Round(time.Millisecond).Seconds() }()
+	w, err := b.set(s)
+	if err != nil {
+		return j, err
+	}
+	defer w.clear()
+	binary, err := w.build(ctx, dir)
+	if errors.Is(err, errNoBuild) {
+		j.Killer = noBuild
+		return j, nil
+	}
+	if err != nil {
+		return j, err
+	}
+	if err := b.simulate(ctx, binary, j); err != nil || j.Killer != nobody {
+		return j, err
+	}
+	if j.By, err = w.test(ctx, dir); j.By != "" {
+		j.Killer = unitTests
+	}
+	return j, err
+}
+
+// simulate runs seeds of all scenarios, one after another, until one fails.
+func (b *bench) simulate(ctx context.Context, binary string, j *judged) error {
+	all, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var first *scenarios.Result
+	c := campaign.Campaign{
+		Scenarios: names(), Seeds: campaign.Seeds{From: 1, To: b.seeds}, Jobs: 1,
+		Worker: limited(binary, "sim", "worker"), Timeout: runLimit, Budget: b.budget,
+		Ended: func(*campaign.Summary, *scenarios.Result) { j.Runs++ },
+		Failed: func(r *scenarios.Result, _ bool) {
+			if first == nil {
+				first = r
+			}
+			cancel()
+		},
+	}
+	_, err := c.Run(all)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil { // the binary ends at once
+		first = &scenarios.Result{Check: scenarios.Panic, Evidence: []string{err.Error()}}
+	}
+	if first != nil {
+		j.killedBy(first)
+		return nil
+	}
+	j.Cut = j.Runs < int(b.seeds)*len(c.Scenarios)
+	return nil
+}
+
+// killedBy notes the run that killed a mutant.
+func (j *judged) killedBy(r *scenarios.Result) {
+	j.Killer, j.By, j.Failed = simulator, string(r.Check), r.Failed
+	text := strings.Join(r.Evidence, "\n")
+	if r.Check == scenarios.Panic && strings.Contains(text, "assertion failed") {
+		j.By = assertion
+	}
+	j.Evidence, _, _ = strings.Cut(text, "\n")
+	if runes := []rune(j.Evidence); len(runes) > 200 {
+		j.Evidence = string(runes[:200])
+	}
+}
+
+// names lists the scenarios.
+func names() (out []string) {
+	for _, s := range scenarios.All() {
+		out = append(out, s.Name)
+	}
+	return out
+}
