@@ -28,6 +28,7 @@ func simCommand() *cobra.Command {
 	}
 	c.AddCommand(simListCommand(), simRunCommand(), simReplayCommand(), simCampaignCommand(),
 		simWorkerCommand())
+	c.AddCommand(simCrashpointsCommand())
 	return c
 }
 

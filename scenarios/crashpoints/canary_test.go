@@ -1,0 +1,43 @@
+//go:build canary
+
+package crashpoints
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"stet/core/invariant"
+)
+
+// A canary can not be taken out again, so each sings in a process of its own: this test, run again
+// with a name in the environment.
+const canaryVariable = "CRASHPOINTS_CANARY"
+
+func TestEnumerationFindsWhatItIsFor(t *testing.T) {
+	if name := os.Getenv(canaryVariable); name != "" {
+		require.True(t, invariant.SetCanary(name))
+		for _, s := range All() {
+			for _, mode := range []string{FlushMode, DefaultMode} {
+				if r := Enumerate(s, mode, short); len(r.Violations) > 0 {
+					t.Fatal(r.Violations[0])
+				}
+			}
+		}
+		return
+	}
+	for _, name := range []string{
+		"46", // a directory is not synced
+		"48", // the recovery point runs ahead of the sync
+		"57", // an acknowledgement runs ahead of the sync
+	} {
+		cmd := exec.Command(os.Args[0], "-test.run", "^"+t.Name()+"$")
+		cmd.Env = append(os.Environ(), canaryVariable+"="+name)
+		out, err := cmd.CombinedOutput()
+		require.Error(t, err, "canary %s has survived", name)
+		require.Regexp(t, `(?m)^\s+canary_test.go:\d+: .*: (S1|S9|L9|H1) `, string(out), "canary %s", name)
+		t.Logf("canary %s: %.300s", name, out)
+	}
+}

@@ -1,0 +1,73 @@
+package crashpoints
+
+import (
+	"crypto/sha256"
+	"fmt"
+
+	"stet/core/commitlog"
+	"stet/core/env"
+	"stet/core/kafka"
+	"stet/sim"
+)
+
+func rootPath(name string) env.Path { return env.Path{Name: name} }
+
+// hashLog hashes the files of a log's segments.
+func hashLog(d *sim.Disk, topic string, log *storedLog) string {
+	h := sha256.New()
+	for _, base := range log.bases {
+		content, _ := d.Bytes(segmentPath(topic, base, ".log"))
+		fmt.Fprintf(h, "%d %d\n", base, len(content))
+		h.Write(content)
+	}
+	return string(h.Sum(nil))
+}
+
+// checkIndexes is S8: every entry of an index tells the truth.
+func checkIndexes(d *sim.Disk, topic string, log *storedLog) (failed []string) {
+	for _, base := range log.bases {
+		b, _ := d.Bytes(segmentPath(topic, base, ".index"))
+		entries, err := commitlog.DecodeIndex(b, base)
+		if err != nil {
+			failed = append(failed, fmt.Sprintf("S8 %s index %d: %v", topic, base, err))
+		}
+		for _, e := range entries {
+			if !log.has(base, e) {
+				failed = append(failed, fmt.Sprintf("S8 %s index %d: no batch at position %d ends with %d",
+					topic, base, e.Position, e.Offset))
+			}
+		}
+		b, _ = d.Bytes(segmentPath(topic, base, ".timeindex"))
+		times, err := commitlog.DecodeTimeIndex(b, base)
+		if err != nil {
+			failed = append(failed, fmt.Sprintf("S8 %s time index %d: %v", topic, base, err))
+		}
+		for _, e := range times {
+			if highest := log.highestTimestamp(base, e.Offset); highest != e.Timestamp {
+				failed = append(failed, fmt.Sprintf("S8 %s time index %d: %d up to offset %d, the log has %d",
+					topic, base, e.Timestamp, e.Offset, highest))
+			}
+		}
+	}
+	return failed
+}
+
+func (l *storedLog) has(base kafka.Offset, e commitlog.IndexEntry) bool {
+	for _, b := range l.batches {
+		if b.segment == base && b.position == e.Position && b.LastOffset() == e.Offset {
+			return true
+		}
+	}
+	return false
+}
+
+// highestTimestamp is that of a segment's batches up to an offset.
+func (l *storedLog) highestTimestamp(base, last kafka.Offset) int64 {
+	highest := kafka.NoTimestamp
+	for _, b := range l.batches {
+		if b.segment == base && b.LastOffset() <= last {
+			highest = max(highest, b.MaxTimestamp())
+		}
+	}
+	return highest
+}

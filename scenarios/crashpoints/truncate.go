@@ -1,0 +1,127 @@
+package crashpoints
+
+import (
+	"stet/core/commitlog"
+	"stet/core/env"
+	"stet/core/kafka"
+	"stet/core/record"
+	"stet/node"
+	"stet/sim"
+)
+
+// truncate cuts a log of three segments in the middle of the second one, as a follower does whose
+// leader has less. No node of one truncates, so the job runs by itself, as it would in a node. In the
+// window are: the mark, the deletion of the third segment, the cut of the second one, the rewriting
+// of its indexes and of the epoch checkpoint, and all their syncs. Whatever the crash, a node that
+// starts afterwards and knows nothing of the truncation has a log that ends somewhere between.
+var truncate = Script{
+	Name:  "truncate",
+	About: "a truncation to the middle of the second of three segments",
+	configure: func(c *node.Config) {
+		smallSegments(c)
+		c.Broker.CheckpointInterval = sim.Second.Duration()
+	},
+	play: func(t *stage) {
+		t.start()
+		t.create("orders")
+		t.identify("orders")
+		t.produce("orders", 3, 3, 2)
+		t.produce("orders", 4, 1)
+		t.produce("orders", 5)
+		t.awaitCheckpoint() // it names the beginning of the third segment: more than will be left
+		t.kill()
+		t.openWindow()
+		t.truncate("orders", 12)
+		t.closeWindow()
+	},
+}
+
+// tornTail starts a node on what a power loss has torn: the last batch of a segment has lost its
+// end, and of the next segment there is nothing but the name and the size. In the window is the
+// whole start: reading what there is, the cut, the deletion, the rewriting of indexes, the syncs, and
+// the registration in the metadata log.
+var tornTail = Script{
+	Name:      "torn-tail",
+	About:     "the start of a node on a log whose last segments a power loss has torn",
+	configure: smallSegments,
+	play: func(t *stage) {
+		t.start()
+		t.create("orders")
+		t.identify("orders")
+		t.produce("orders", 3, 3)
+		t.produce("orders", 2, 4, 1)
+		t.settle()
+		t.kill()
+		t.tear("orders", 2)
+		t.openWindow()
+		t.start()
+		t.closeWindow()
+	},
+}
+
+func smallSegments(c *node.Config) { c.Broker.Topic.SegmentBytes = 6000 }
+
+// truncate cuts a log to the batch boundary at or below an offset.
+func (t *stage) truncate(name string, to kafka.Offset) {
+	topic := t.ledger.find(name)
+	boundary := kafka.Offset(0)
+	for _, end := range topic.batches {
+		if end <= to {
+			boundary = end
+		}
+	}
+	topic.spared = boundary
+	config := t.machine.Config.Broker.Topic
+	job := &commitlog.RecoverJob{
+		Path: partitionPath(name), TopicID: topic.id, TruncateTo: to,
+		Config: &commitlog.Config{
+			SegmentBytes: config.SegmentBytes, SegmentMs: config.SegmentMs,
+			SegmentIndexBytes: config.SegmentIndexBytes, IndexIntervalBytes: config.IndexIntervalBytes,
+			FlushMessages: config.FlushMessages, IndexWriteEntries: 1,
+			ProducerExpirationMs: t.machine.Config.Broker.ProducerExpiration.Milliseconds(),
+		},
+		RecoveryPoint: t.recoveryPoint(name),
+	}
+	t.run(job, func(result any) {
+		r := result.(*commitlog.Recovered)
+		if !r.Usable() || r.End != boundary {
+			t.fails("truncate %s to %d: usable %v, ends at %d", name, to, r.Usable(), r.End)
+		}
+		topic.cut = boundary
+	})
+}
+
+// kill kills a settled process, before the window opens.
+func (t *stage) kill() {
+	t.noteSynced()
+	t.machine.Kill()
+}
+
+// recoveryPoint returns the checkpointed recovery point of a topic.
+func (t *stage) recoveryPoint(name string) kafka.Offset {
+	b, _ := t.machine.Disk.Bytes(rootPath(commitlog.RecoveryPointCheckpointName))
+	entries, _ := commitlog.DecodeCheckpoint(b)
+	for _, e := range entries {
+		if e.Partition.Topic == name {
+			return e.Offset
+		}
+	}
+	return 0
+}
+
+// tear adds to a log what a power loss leaves of the batch after its last one, with so many records,
+// and of a segment behind it.
+func (t *stage) tear(name string, size int) {
+	topic := t.ledger.find(name)
+	log := readLog(t.machine.Disk, name)
+	end := log.end + kafka.Offset(size)
+	topic.batches = append(topic.batches, end)
+	path := segmentPath(name, log.bases[len(log.bases)-1], ".log")
+	content, _ := t.machine.Disk.Bytes(path)
+	last := log.batches[len(log.batches)-1]
+	batch := t.client.batch(topic, log.end, end)
+	record.Stamp(batch, env.Patch{Stamp: true, BaseOffset: int64(log.end), LeaderEpoch: int32(last.LeaderEpoch())})
+	clear(batch[len(batch)/2:])
+	t.machine.Disk.Put(path, append(content, batch...))
+	t.machine.Disk.Put(segmentPath(name, end, ".log"), make([]byte, 2*sim.SectorSize))
+}
