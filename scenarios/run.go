@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,6 +25,11 @@ type Options struct {
 	Schedule *schedule.Schedule
 	// Record has the result carry the schedule of what happened.
 	Record bool
+	// Until, if set, ends the run as soon as this check fails. Check of the result is what it would be
+	// anyway, since what fails first of the worst class counts; its hash is not.
+	Until Check
+	// MaxEvents, if not 0, bounds the events of the run instead of what no run needs.
+	MaxEvents uint64
 	// Salt, if not 0, moves every random draw of the world: what a change of the code may do.
 	Salt uint64
 }
@@ -219,7 +225,15 @@ func (r *run) until(c Check, what string, d sim.Time, done func() bool) bool {
 	return false
 }
 
-func (r *run) exhausted() bool { return r.world.Scheduler.EventCount() > maxEvents }
+// exhausted says whether the run is to end, whatever it has come to.
+func (r *run) exhausted() bool {
+	limit := uint64(maxEvents)
+	if r.options.MaxEvents > 0 {
+		limit = r.options.MaxEvents
+	}
+	return r.world.Scheduler.EventCount() > limit ||
+		r.options.Until != Passed && slices.Contains(r.findings.failed, r.options.Until)
+}
 
 // stuck describes where the node stands when something does not end.
 func (r *run) stuck() []string {

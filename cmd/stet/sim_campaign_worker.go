@@ -39,7 +39,7 @@ const workerGCPercent = 400
 
 func runJob(j campaign.Job) *scenarios.Result {
 	s, _ := scenarios.Find(j.Scenario)
-	o := scenarios.Options{Calm: j.Calm}
+	o := scenarios.Options{Calm: j.Calm, Until: j.Until, MaxEvents: j.MaxEvents}
 	if j.Schedule != "" {
 		var err error
 		if o.Schedule, err = schedule.Parse(strings.NewReader(j.Schedule)); err != nil {

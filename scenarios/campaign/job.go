@@ -16,6 +16,9 @@ type Job struct {
 	Calm     bool `json:",omitempty"` // without faults
 	// Schedule, if set, is the text of a schedule file, and takes the place of the seed.
 	Schedule string `json:",omitempty"`
+	// Until and MaxEvents cut the run short: see scenarios.Options.
+	Until     scenarios.Check `json:",omitempty"`
+	MaxEvents uint64          `json:",omitempty"`
 }
 
 // Work serves jobs from in, one JSON value after another, and writes a line of JSON for each.
