@@ -36,7 +36,10 @@ type storedBatch struct {
 func segmentBases(d *sim.Disk, p kafka.PartitionID) (bases []kafka.Offset) {
 	for _, e := range d.Entries(partitionPath(p)) {
 		name, ok := strings.CutSuffix(e.Name, ".log")
-		if n, err := strconv.ParseInt(name, 10, 64); ok && err == nil {
+		if !ok {
+			continue
+		}
+		if n, err := strconv.ParseInt(name, 10, 64); err == nil {
 			bases = append(bases, kafka.Offset(n))
 		}
 	}
