@@ -111,6 +111,13 @@ func (l *Listener) leave(c *conn) {
 	l.running.Done()
 }
 
+// Conns returns how many accepted connections have not reported their end.
+func (l *Listener) Conns() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.open)
+}
+
 // Close stops accepting. Connections go on.
 func (l *Listener) Close() error {
 	l.mu.Lock()

@@ -90,6 +90,10 @@ func (l *Loop) Core() Core {
 // Turns returns how many turns were run. For a single-threaded world or a stopped loop.
 func (l *Loop) Turns() uint64 { return l.turns }
 
+// Conns returns how many connections the loop knows: those whose end it has not been told. For a
+// single-threaded world or between turns.
+func (l *Loop) Conns() int { return len(l.conns) }
+
 // Submit puts events into the inbox, in order, and makes sure that somebody runs the loop.
 func (l *Loop) Submit(w Worker, events ...env.Event) {
 	if len(events) == 0 {

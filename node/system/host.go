@@ -155,6 +155,10 @@ func (h *host) die(p any) {
 	os.Exit(exitAssertion)
 }
 
+// keptWorkers bounds how many are kept: as many as are at work at once on most days. A burst of
+// connections leaves the rest to the collector.
+const keptWorkers = 64
+
 // freeWorkers keeps workers for reuse.
 type freeWorkers struct {
 	mu   sync.Mutex
@@ -174,6 +178,8 @@ func (f *freeWorkers) get() *worker {
 
 func (f *freeWorkers) put(w *worker) {
 	f.mu.Lock()
-	f.free = append(f.free, w)
-	f.mu.Unlock()
+	defer f.mu.Unlock()
+	if len(f.free) < keptWorkers {
+		f.free = append(f.free, w)
+	}
 }
