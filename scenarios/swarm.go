@@ -37,7 +37,7 @@ func (p *plan) configureTimeouts(d draw) {
 	b, c := &p.Node.Broker, &p.Node.Controller
 	b.HeartbeatInterval = pick(d, b.HeartbeatInterval, 200*time.Millisecond)
 	b.RequestTimeout = pick(d, b.RequestTimeout, 2*time.Second)
-	c.SessionTimeout = pick(d, c.SessionTimeout, 3*time.Second)
+	pick(d, 0, 1) // was the session timeout; the draw stays, so that later ones mean what they did
 	c.RestartPause = pick(d, c.RestartPause, 20*time.Millisecond)
 }
 

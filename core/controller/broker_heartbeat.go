@@ -8,8 +8,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// BrokerHeartbeat (key 63), versions 0 to 2. It keeps the session and unfences a broker that has
-// caught up. A missed session fences nobody yet: that needs other replicas to lead.
+// BrokerHeartbeat (key 63), versions 0 to 2. It unfences a broker that has applied its own
+// registration. Its absence means nothing: in a cluster of one the broker lives and dies with this
+// process, and there is nobody else who could lead.
 
 func (c *Controller) brokerHeartbeat(r *env.Request, m *kmsg.BrokerHeartbeatRequest) {
 	refuse := func(code kafka.ErrorCode) kmsg.Response {
@@ -34,10 +35,8 @@ func (c *Controller) brokerHeartbeat(r *env.Request, m *kmsg.BrokerHeartbeatRequ
 		return
 	}
 	b := c.queue.latest.Broker(beat.Broker)
-	c.expect.heard(c, b.ID, b.Incarnation, r.Conn)
 	answer := kmsg.NewPtrBrokerHeartbeatResponse()
 	answer.IsCaughtUp = beat.Index >= metadata.Index(b.Epoch)
 	answer.IsFenced = b.Fenced && len(records) == 0
-	answer.ShouldShutdown = m.WantShutdown
 	c.decided(r, records, answer, refuse, nil)
 }

@@ -21,10 +21,6 @@ type Config struct {
 	// told; a broker acts upon its own.
 	Topic kafka.TopicConfig
 
-	// SessionTimeout is how long after its last sign of life a broker's registration keeps another
-	// process with the same id out, while its connection stands.
-	SessionTimeout time.Duration
-
 	// RestartPause is the time from a failed write of the raft log to the next attempt to recover.
 	RestartPause time.Duration
 
@@ -38,7 +34,6 @@ func DefaultConfig() Config {
 		NumPartitions:            1,
 		DefaultReplicationFactor: 1,
 		Topic:                    kafka.DefaultTopicConfig(),
-		SessionTimeout:           9 * time.Second,
 		RestartPause:             time.Second,
 		Quorum:                   quorum.DefaultConfig(),
 	}

@@ -19,12 +19,11 @@ type Controller struct {
 	topicIDs *rand.Rand // topic ids and where replicas are placed
 	identity *rand.Rand // ids of clusters and voters
 
-	life   life
-	image  *metadata.Image // committed
-	queue  queue
-	fetch  fetches
-	expect sessions
-	fatal  error
+	life  life
+	image *metadata.Image // committed
+	queue queue
+	fetch fetches
+	fatal error
 
 	// Of the turn that runs.
 	now env.Now
@@ -49,7 +48,7 @@ type Metrics struct {
 func New(config *Config, _ env.Identity, streams func(env.Use) *rand.Rand) *Controller {
 	return &Controller{
 		config: config, topicIDs: streams(env.UseTopicID), identity: streams(env.UseIdentity),
-		image: metadata.Empty(), queue: newQueue(), expect: newSessions(),
+		image: metadata.Empty(), queue: newQueue(),
 	}
 }
 
@@ -178,7 +177,6 @@ func (c *Controller) newClusterID() string {
 func (c *Controller) closed(conn env.ConnID) {
 	c.queue.forget(conn)
 	c.fetch.forget(conn)
-	c.expect.closed(conn)
 }
 
 func (c *Controller) wake() {

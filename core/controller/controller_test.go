@@ -63,15 +63,16 @@ func TestRegistrationsEpochIsTheIndexOfItsEntry(t *testing.T) {
 	require.False(t, r.c.Image().Broker(1).Fenced)
 }
 
-func TestSecondProcessWithTheSameIDIsRefusedWhileTheFirstLives(t *testing.T) {
+func TestSilenceFencesNobodyInAClusterOfOne(t *testing.T) {
 	r := newRig(t, 1)
 	r.boot()
-	r.join(1)
-	answer := r.call(registrationRequest(2)).(*kmsg.BrokerRegistrationResponse)
-	require.Equal(t, int16(kafka.DuplicateBrokerRegistration), answer.ErrorCode)
-
-	r.turn(env.Event{Kind: env.EventConnClosed, Conn: rigConn})
-	r.register(2)
+	epoch := r.join(1)
+	r.now.Mono += env.Mono(time.Hour)
+	r.turn(env.Event{Kind: env.EventTick})
+	r.settle()
+	require.False(t, r.c.Image().Broker(1).Fenced)
+	require.Equal(t, env.Never, r.out.Wake, "nothing is timed")
+	require.Zero(t, r.beat(epoch).ErrorCode)
 }
 
 func TestNewIncarnationBumpsLeaderEpochs(t *testing.T) {

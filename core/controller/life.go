@@ -109,5 +109,4 @@ func (c *Controller) fail(err error) {
 func (c *Controller) resign() {
 	c.queue.refuse(c)
 	c.fetch.refuse(c)
-	c.expect = newSessions()
 }

@@ -1,8 +1,6 @@
 package controller
 
 import (
-	"slices"
-
 	"stet/core/env"
 	"stet/core/kafka"
 	"stet/core/metadata"
@@ -11,8 +9,8 @@ import (
 )
 
 // BrokerRegistration (key 62), versions 0 to 4. The broker epoch is the index of the registration's
-// entry. A second process with the id of one that lives is refused: lives means that the connection
-// over which it last spoke still stands, and that this was not too long ago.
+// entry. In a cluster of one the only broker that can register is the one in this process: the lock
+// of its data directory, not a session, is what keeps a second process with its id away.
 
 func (c *Controller) registerBroker(r *env.Request, m *kmsg.BrokerRegistrationRequest) {
 	refuse := func(code kafka.ErrorCode) kmsg.Response { return registrationAnswer(code, -1) }
@@ -24,14 +22,7 @@ func (c *Controller) registerBroker(r *env.Request, m *kmsg.BrokerRegistrationRe
 		return
 	}
 	asked := registrationOf(m)
-	if c.expect.taken(c, asked.Broker.ID, asked.Broker.Incarnation) {
-		c.decided(r, nil, refuse(kafka.DuplicateBrokerRegistration), refuse, nil)
-		return
-	}
 	records, epoch, code := metadata.RegisterBroker(c.queue.latest, &asked)
-	if code == kafka.None {
-		c.expect.heard(c, asked.Broker.ID, asked.Broker.Incarnation, r.Conn)
-	}
 	answer := registrationAnswer(code, epoch)
 	c.decided(r, records, answer, refuse, func(index uint64) { answer.BrokerEpoch = int64(index) })
 }
@@ -65,45 +56,4 @@ func registrationOf(m *kmsg.BrokerRegistrationRequest) metadata.Registration {
 		b.Directories = append(b.Directories, id)
 	}
 	return asked
-}
-
-// sessions knows which process of each broker was heard of, in this life of the controller.
-type sessions struct{ all []session } // by ascending broker
-
-type session struct {
-	broker      kafka.BrokerID
-	incarnation metadata.IncarnationID
-	conn        env.ConnID
-	at          env.Mono
-}
-
-func newSessions() sessions { return sessions{} }
-
-func (s *sessions) find(broker kafka.BrokerID) (int, bool) {
-	return slices.BinarySearchFunc(s.all, broker, func(e session, id kafka.BrokerID) int {
-		return int(e.broker) - int(id)
-	})
-}
-
-// heard notes a sign of life.
-func (s *sessions) heard(
-	c *Controller, b kafka.BrokerID, i metadata.IncarnationID, conn env.ConnID,
-) {
-	at, found := s.find(b)
-	if !found {
-		s.all = slices.Insert(s.all, at, session{})
-	}
-	s.all[at] = session{b, i, conn, c.now.Mono}
-}
-
-// taken says whether another process holds the broker's id.
-func (s *sessions) taken(c *Controller, b kafka.BrokerID, i metadata.IncarnationID) bool {
-	at, found := s.find(b)
-	return found && s.all[at].incarnation != i &&
-		c.now.Mono < s.all[at].at.Add(c.config.SessionTimeout)
-}
-
-// closed ends the sessions of a connection.
-func (s *sessions) closed(conn env.ConnID) {
-	s.all = slices.DeleteFunc(s.all, func(e session) bool { return e.conn == conn })
 }
