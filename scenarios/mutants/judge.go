@@ -31,7 +31,8 @@ type judged struct {
 	// Failed is every check that failed in the run that killed it, Evidence its first line.
 	Failed   []scenarios.Check `json:"failed,omitempty"`
 	Evidence string            `json:"evidence,omitempty"`
-	Runs     int               `json:"runs"` // of the simulator, the one that killed it among them
+	Runs     int               `json:"runs"`  // of the simulator, the one that killed it among them
+	Seeds    uint64            `json:"seeds"` // of each scenario that were asked for
 	// Cut says that the budget was over before all seeds had been run.
 	Cut     bool    `json:"cut,omitempty"`
 	Seconds float64 `json:"seconds"`
@@ -43,10 +44,18 @@ const runLimit = 30 * time.Second
 // assertion is what a panic of package invariant is counted as.
 const assertion = "assertion"
 
-// judge runs a mutant through the stages until something kills it.
-func (b *bench) judge(ctx context.Context, s *site, dir string) (j *judged, err error) {
+// open says whether more seeds may still find a mutant.
+func (j *judged) open() bool { return j.Killer == nobody || j.Killer == unitTests }
+
+// judge runs a mutant through the stages until something kills it. One that was judged with fewer
+// seeds, was if there is one, is run with the others only.
+func (b *bench) judge(ctx context.Context, s *site, dir string, was *judged) (j *judged, err error) {
 	start := time.Now()
 	j = &judged{ID: s.id(), Package: dir, site: *s}
+	if was != nil {
+		*j = *was
+		start = start.Add(-time.Duration(was.Seconds * float64(time.Second)))
+	}
 	defer func() { j.Seconds = time.Since(start).Round(time.Millisecond).Seconds() }()
 	w, err := b.set(s)
 	if err != nil {
@@ -61,7 +70,7 @@ func (b *bench) judge(ctx context.Context, s *site, dir string) (j *judged, err 
 	if err != nil {
 		return j, err
 	}
-	if err := b.simulate(ctx, binary, j); err != nil || j.Killer != nobody {
+	if err := b.simulate(ctx, binary, j); err != nil || j.Killer == simulator || was != nil {
 		return j, err
 	}
 	if j.By, err = w.test(ctx, dir); j.By != "" {
@@ -70,13 +79,15 @@ func (b *bench) judge(ctx context.Context, s *site, dir string) (j *judged, err 
 	return j, err
 }
 
-// simulate runs seeds of all scenarios, one after another, until one fails.
+// simulate runs the seeds of all scenarios that were not run yet, one after another, until one
+// fails.
 func (b *bench) simulate(ctx context.Context, binary string, j *judged) error {
 	all, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var first *scenarios.Result
+	before := j.Runs
 	c := campaign.Campaign{
-		Scenarios: names(), Seeds: campaign.Seeds{From: 1, To: b.seeds}, Jobs: 1,
+		Scenarios: names(), Seeds: campaign.Seeds{From: j.Seeds + 1, To: b.seeds}, Jobs: 1,
 		Worker: limited(binary, "sim", "worker"), Timeout: runLimit, Budget: b.budget,
 		Ended: func(*campaign.Summary, *scenarios.Result) { j.Runs++ },
 		Failed: func(r *scenarios.Result, _ bool) {
@@ -94,10 +105,12 @@ func (b *bench) simulate(ctx context.Context, binary string, j *judged) error {
 		first = &scenarios.Result{Check: scenarios.Panic, Evidence: []string{err.Error()}}
 	}
 	if first != nil {
+		j.Seeds = b.seeds
 		j.killedBy(first)
 		return nil
 	}
-	j.Cut = j.Runs < int(b.seeds)*len(c.Scenarios)
+	j.Cut = j.Cut || j.Runs-before < int(b.seeds-j.Seeds)*len(c.Scenarios)
+	j.Seeds = b.seeds
 	return nil
 }
 

@@ -37,11 +37,12 @@ func TestTheSimulatorKillsAndTheTreeStays(t *testing.T) {
 	s := slip(t, "core/broker/broker.go", "Broker.Turn", "subject != nil", "!(subject != nil)")
 	before, err := os.ReadFile(filepath.Join(root, s.File))
 	require.NoError(t, err)
-	j, err := newBench(t).judge(t.Context(), s, "core/broker")
+	j, err := newBench(t).judge(t.Context(), s, "core/broker", nil)
 	require.NoError(t, err)
 	require.Equal(t, simulator, j.Killer)
 	require.NotEmpty(t, j.By)
 	require.Equal(t, 1, j.Runs)
+	require.False(t, j.open())
 	after, err := os.ReadFile(filepath.Join(root, s.File))
 	require.NoError(t, err)
 	require.Equal(t, string(before), string(after))
@@ -59,9 +60,22 @@ func TestUnitTestsKillWhatTheyKill(t *testing.T) {
 
 func TestWhatDoesNotCompileIsNoMutant(t *testing.T) {
 	s := &site{File: "core/env/errno.go", Mutated: "nonsense "}
-	j, err := newBench(t).judge(t.Context(), s, "core/env")
+	j, err := newBench(t).judge(t.Context(), s, "core/env", nil)
 	require.NoError(t, err)
 	require.Equal(t, noBuild, j.Killer)
+}
+
+func TestMoreSeedsGoOnAfterTheLast(t *testing.T) {
+	b := newBench(t)
+	b.seeds = 3
+	s := &site{File: "core/env/errno.go", Mutated: "// comment\n"}
+	j, err := b.judge(t.Context(), s, "core/env", &judged{Runs: 8, Seeds: 2, Killer: unitTests, By: "X"})
+	require.NoError(t, err)
+	require.Equal(t, unitTests, j.Killer)
+	require.Equal(t, "X", j.By)
+	require.EqualValues(t, 3, j.Seeds)
+	require.Equal(t, 8+len(names()), j.Runs)
+	require.False(t, j.Cut)
 }
 
 func TestAPackageWithoutTestsKillsNothing(t *testing.T) {

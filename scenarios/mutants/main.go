@@ -45,7 +45,8 @@ func main() {
 	flag.Uint64Var(&f.seeds, "seeds", 15, "seeds of each scenario that a mutant is run with")
 	flag.DurationVar(&f.budget, "budget", time.Minute, "time for each stage of a mutant, without builds")
 	flag.IntVar(&f.jobs, "jobs", 1, "mutants at a time")
-	flag.StringVar(&f.state, "state", "out/mutants.state", "keep what was judged, and go on from it")
+	flag.StringVar(&f.state, "state", "out/mutants.state", "keep what was judged, and go on from it; "+
+		"with more seeds, from the last of each mutant")
 	flag.StringVar(&f.json, "json", "", "write the report to this file too")
 	flag.IntVar(&f.floor, "floor", 0, "percent that the simulator has to kill")
 	flag.Parse()
@@ -85,11 +86,14 @@ func run(ctx context.Context, f *flags) (*report, error) {
 		return nil, err
 	}
 	draw(packages, f.n, f.seed)
-	s, err := openState(f.state, subject{source, f.seeds})
+	s, err := openState(f.state, subject{source})
 	if err != nil {
 		return nil, err
 	}
 	defer s.file.Close()
+	if most := s.most(); most > f.seeds {
+		return nil, fmt.Errorf("the state has mutants that were run with %d seeds", most)
+	}
 	dir, err := os.MkdirTemp("", "stet-mutants")
 	if err != nil {
 		return nil, err
@@ -98,7 +102,7 @@ func run(ctx context.Context, f *flags) (*report, error) {
 	b := &bench{
 		root: root, dir: dir, seeds: f.seeds, budget: f.budget, normals: map[string]time.Duration{},
 	}
-	covered := f.state + ".cover"
+	covered := fmt.Sprintf("%s.cover.%d", f.state, f.seeds)
 	if _, err := os.Stat(covered); len(s.done) == 0 || err != nil {
 		if err := b.control(ctx, f.jobs, covered); err != nil {
 			return nil, err
@@ -160,9 +164,9 @@ func (b *bench) judgeNext(ctx context.Context, p *pkg, s *state) error {
 			return nil // the package has no more
 		}
 		j := s.get(next.id())
-		if j == nil {
+		if j == nil || j.open() && j.Seeds < b.seeds {
 			var err error
-			if j, err = b.judge(ctx, next, p.Dir); err != nil {
+			if j, err = b.judge(ctx, next, p.Dir, j); err != nil {
 				return err
 			}
 			if err := s.add(j); err != nil {

@@ -12,7 +12,7 @@ import (
 
 func TestAStateGoesOnWhereItWasCut(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sub", "state")
-	of := subject{Source: "abc", Seeds: 15}
+	of := subject{Source: "abc"}
 	s, err := openState(path, of)
 	require.NoError(t, err)
 	a := &judged{ID: "a", site: site{File: "f.go", Original: "x", Mutated: "!(x)"}, Killer: simulator}
@@ -33,8 +33,8 @@ func TestAStateGoesOnWhereItWasCut(t *testing.T) {
 	require.Len(t, s.done, 2)
 	require.NotNil(t, s.get("c"))
 	s.file.Close()
-	_, err = openState(path, subject{Source: "abc", Seeds: 16})
-	require.ErrorContains(t, err, "other sources or seeds")
+	_, err = openState(path, subject{Source: "abd"})
+	require.ErrorContains(t, err, "other sources")
 }
 
 func TestVerdictsNeedAReason(t *testing.T) {

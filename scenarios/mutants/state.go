@@ -22,10 +22,9 @@ type state struct {
 	done map[string]*judged // by id
 }
 
-// subject is what the mutants are of, and how they are judged. A state is of one.
+// subject is what the mutants are of. A state is of one.
 type subject struct {
 	Source string `json:"source"` // hash of all Go files of the module, tests too
-	Seeds  uint64 `json:"seeds"`  // of each scenario
 }
 
 func openState(path string, of subject) (*state, error) {
@@ -66,7 +65,7 @@ func (s *state) read(of subject) error {
 		return err
 	}
 	if was != of {
-		return fmt.Errorf("it is of other sources or seeds: remove it, or name another")
+		return fmt.Errorf("it is of other sources: remove it, or name another")
 	}
 	for {
 		j := &judged{}
@@ -77,6 +76,14 @@ func (s *state) read(of subject) error {
 		}
 		s.done[j.ID] = j
 	}
+}
+
+// most returns how many seeds of each scenario a mutant was run with at most.
+func (s *state) most() (n uint64) {
+	for _, j := range s.done {
+		n = max(n, j.Seeds)
+	}
+	return n
 }
 
 func (s *state) get(id string) *judged {
