@@ -58,6 +58,24 @@ func TestSmallRequestCostsOneRead(t *testing.T) {
 	require.EqualValues(t, requests*11, config.Counters.ReceivedBytes.Load())
 }
 
+func TestLargeRequestCostsTwoReads(t *testing.T) {
+	config := Default()
+	config.Counters = new(Counters)
+	n := newNode()
+	c, w := connect(t, serve(t, config, n), n)
+	const requests = 100
+	frame := framed(strings.Repeat("x", 64<<10))
+	for range requests {
+		write(t, c, frame)
+		<-n.frames
+		_, errno := w.Send([]env.Part{{Bytes: framed("answer")}})
+		require.Equal(t, env.OK, errno)
+		readN(t, c, 10)
+	}
+	// The rest of a frame may arrive in pieces on a busy machine.
+	require.LessOrEqual(t, config.Counters.Reads.Load(), int64(requests*5/2))
+}
+
 // TestEndBehindARequestIsNoticed covers the trap of reading no further after a short read.
 func TestEndBehindARequestIsNoticed(t *testing.T) {
 	n := newNode()
