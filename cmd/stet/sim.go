@@ -28,7 +28,7 @@ func simCommand() *cobra.Command {
 	}
 	c.AddCommand(simListCommand(), simRunCommand(), simReplayCommand(), simCampaignCommand(),
 		simWorkerCommand())
-	c.AddCommand(simCrashpointsCommand())
+	c.AddCommand(simCrashpointsCommand(), simShrinkCommand())
 	return c
 }
 
@@ -68,6 +68,7 @@ type runFlags struct {
 	Schedule string
 	Canary   string
 	Twice    bool
+	Lockstep bool
 }
 
 func simRunCommand() *cobra.Command {
@@ -81,7 +82,7 @@ func simRunCommand() *cobra.Command {
 
 With --schedule, what happened is written as a schedule: a text that says what clients did and which
 faults came when, to be read, edited, shrunk (sim shrink) and run again (sim replay). With --twice,
-two processes run the seed and must agree.`,
+two processes run the seed in step and must agree; where they first do not is told, with both sides.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return simRun(&f) },
 	}
@@ -92,6 +93,8 @@ two processes run the seed and must agree.`,
 	flags.StringVar(&f.Schedule, "schedule", "", "write what happened to this file, as a schedule")
 	flags.StringVar(&f.Canary, "canary", "", "historical bugs to put back, by id or name, with commas")
 	flags.BoolVar(&f.Twice, "twice", false, "run two processes and compare")
+	flags.BoolVar(&f.Lockstep, "lockstep", false, "be one of the two processes of --twice")
+	flags.Lookup("lockstep").Hidden = true
 	c.MarkFlagRequired("scenario")
 	return c
 }
@@ -106,6 +109,11 @@ func simRun(f *runFlags) error {
 	}
 	if f.Twice {
 		return simTwice(f, scenario, seed)
+	}
+	if f.Lockstep {
+		l := scenarios.NewLockstep(os.Stdin, os.Stdout)
+		scenarios.Run(scenario, seed, scenarios.Options{Trace: l})
+		return l.Close()
 	}
 	var trace io.Writer
 	if f.Trace != "" {
@@ -140,31 +148,25 @@ func report(r *scenarios.Result) error {
 	return nil
 }
 
-// simTwice runs the seed in two processes, each with a trace, and compares.
+// simTwice runs the seed in two processes in step, and compares.
 func simTwice(f *runFlags, scenario *scenarios.Scenario, seed uint64) error {
-	dir, err := os.MkdirTemp("", "stet-twice-")
-	if err != nil {
-		return fmt.Errorf("twice: %w", err)
-	}
-	defer os.RemoveAll(dir)
-	traces := [2]string{dir + "/first", dir + "/second"}
-	for _, trace := range traces {
-		args := []string{"sim", "run", "--scenario", scenario.Name, "--seed", f.Seed, "--trace", trace}
+	var runs [2]*exec.Cmd
+	for i := range runs {
+		args := []string{"sim", "run", "--scenario", scenario.Name, "--seed", f.Seed, "--lockstep"}
 		if f.Canary != "" {
 			args = append(args, "--canary", f.Canary)
 		}
-		cmd := exec.Command(os.Args[0], args...)
-		cmd.Stderr = os.Stderr
-		cmd.Run() // its outcome stands in the trace; the run below reports it
+		runs[i] = exec.Command(os.Args[0], args...)
+		runs[i].Stderr = os.Stderr
 	}
-	divergent, err := scenarios.CompareTraces(traces[0], traces[1])
+	divergence, err := scenarios.Locate(runs[0], runs[1])
 	if err != nil {
 		return fmt.Errorf("twice: %w", err)
 	}
 	r := scenarios.Run(scenario, seed, scenarios.Options{})
-	if divergent != "" {
+	if divergence != nil {
 		r.Check = scenarios.Nondeterminism
-		r.Evidence = append(r.Evidence, divergent)
+		r.Evidence = append(r.Evidence, "first divergent event, "+divergence.String())
 	}
 	return report(r)
 }

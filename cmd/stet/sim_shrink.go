@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"stet/scenarios"
+	"stet/scenarios/campaign"
+	"stet/scenarios/schedule"
+	"stet/scenarios/shrink"
+)
+
+// shrinkFlags say how a schedule is made small, and where to.
+type shrinkFlags struct {
+	For    time.Duration
+	Out    string
+	Jobs   int
+	Canary string
+}
+
+func simShrinkCommand() *cobra.Command {
+	var f shrinkFlags
+	c := &cobra.Command{
+		Use:   "shrink FILE",
+		Short: "Make a schedule that fails small, while it still fails the same check",
+		Long: `Take faults, clients, sends, partitions, settings and timing off a schedule for as long as what is
+left fails the same check. Candidates run in worker processes; what they have come to is told on
+stderr. The result does not depend on their number, unless the time is up first.
+
+The last line reads
+
+    shrunk <check> faults=<after>/<before> ops=<after>/<before> wall=<s>s out=<file>
+
+Exits with 0, or with 1 if the schedule does not fail at all.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return simShrink(args[0], &f) },
+	}
+	flags := c.Flags()
+	flags.DurationVar(&f.For, "for", time.Minute, "how long to try; 0 is until nothing gets it smaller")
+	flags.StringVar(&f.Out, "out", "", "write the small schedule here; empty is FILE with .small before its extension")
+	flags.IntVar(&f.Jobs, "jobs", runtime.NumCPU(), "worker processes")
+	flags.StringVar(&f.Canary, "canary", "", "historical bugs to put back instead of those that FILE names")
+	return c
+}
+
+func simShrink(path string, f *shrinkFlags) error {
+	before, err := schedule.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("shrink: %w", err)
+	}
+	if scenario, _ := scenarios.Find(before.Scenario); scenario == nil {
+		return fmt.Errorf("shrink: %s: scenario %q: no such scenario: see sim list", path, before.Scenario)
+	}
+	if f.Canary != "" {
+		before.Canaries = f.Canary
+	}
+	if err := setCanaries(before.Canaries); err != nil {
+		return fmt.Errorf("shrink: %s: %w", path, err)
+	}
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer cancel()
+	s := shrink.Shrink{Budget: f.For, Progress: func(line string) { fmt.Fprintln(os.Stderr, line) }}
+	for range max(1, f.Jobs) {
+		w := newShrinkWorker(before.Canaries)
+		defer w.Close()
+		s.Runners = append(s.Runners, w)
+	}
+	report, err := s.Run(ctx, before)
+	if err != nil {
+		return fmt.Errorf("shrink: %s: %w", path, err)
+	}
+	if report.Check == scenarios.Passed {
+		return fmt.Errorf("shrink: %s: the schedule does not fail: nothing to shrink", path)
+	}
+	out := f.Out
+	if out == "" {
+		ext := filepath.Ext(path)
+		out = strings.TrimSuffix(path, ext) + ".small" + ext
+	}
+	if err := report.Seal(ctx, s.Runners[0]); err != nil {
+		return fmt.Errorf("shrink: %s: %w", path, err)
+	}
+	if err := report.After.WriteFile(out); err != nil {
+		return fmt.Errorf("shrink: %w", err)
+	}
+	fmt.Printf("shrunk %s faults=%d/%d ops=%d/%d wall=%.1fs out=%s\n", report.Check,
+		len(report.After.Faults), len(before.Faults), report.After.OperationCount(),
+		before.OperationCount(), report.Wall.Seconds(), out)
+	return nil
+}
+
+func newShrinkWorker(canaries string) *shrink.Worker {
+	command := []string{os.Args[0], "sim", "worker"}
+	if canaries != "" {
+		command = append(command, "--canary", canaries)
+	}
+	return &shrink.Worker{Runner: campaign.Runner{Command: command}}
+}
