@@ -2,6 +2,7 @@ package system
 
 import (
 	"encoding/binary"
+	"log/slog"
 	"net"
 	"runtime"
 	"sync"
@@ -42,40 +43,59 @@ func visit(t *testing.T, addr string, i int) {
 	}
 }
 
+// census counts connections. Its last is told when as many have ended as were expected.
+type census struct {
+	opened, closed, expected int
+	last                     chan struct{}
+}
+
+func (c *census) Turn(_ env.Now, in []env.Event, _ *env.Effects) {
+	for i := range in {
+		switch in[i].Kind {
+		case env.EventConnOpened:
+			c.opened++
+		case env.EventConnClosed:
+			if c.closed++; c.closed == c.expected {
+				close(c.last)
+			}
+		}
+	}
+}
+
 // TestTenThousandConnectionsAreForgotten: nothing stays of a connection that has ended.
 func TestTenThousandConnectionsAreForgotten(t *testing.T) {
 	const total, atOnce = 10_000, 50
+	before := runtime.NumGoroutine()
+	c := &census{expected: total, last: make(chan struct{})}
+	h := newHost(nil, slog.New(slog.DiscardHandler))
+	loop := node.NewLoop(node.BrokerLoop, c, h, nil)
+	memory := node.NewMemory(1 << 20)
 	network := netio.Default()
 	network.Stall = 100 * time.Millisecond // for what only a deadline notices
-	h := newHarnessOn(t, network)
-	before := runtime.NumGoroutine()
-	addr := h.listener.Addr().String()
+	listener, err := network.Listen("127.0.0.1:0")
+	require.NoError(t, err)
+	served := make(chan struct{})
+	go func() {
+		listener.Serve(node.NewAcceptor(loop, memory, "PLAINTEXT", 1<<20))
+		close(served)
+	}()
 	for first := range total / atOnce {
 		var wait sync.WaitGroup
 		for i := range atOnce {
-			wait.Go(func() { visit(t, addr, first+i) })
+			wait.Go(func() { visit(t, listener.Addr().String(), first+i) })
 		}
 		wait.Wait()
 	}
-	opened, closed := 0, 0
-	for closed < total {
-		switch h.Next(t).Kind {
-		case env.EventConnOpened:
-			opened++
-		case env.EventConnClosed:
-			closed++
-		}
-	}
-	require.Equal(t, total, opened)
-
-	require.NoError(t, h.listener.Close())
-	h.listener.CloseConns()
-	h.Perform(&env.Effects{Wake: 1}) // a turn after the one that was told the last end
-	h.Next(t)
-	require.Zero(t, h.listener.Conns())
-	require.Zero(t, h.loop.Conns())
-	require.Zero(t, h.memory.Used())
-	require.LessOrEqual(t, runtime.NumGoroutine(), before)
+	<-c.last
+	require.NoError(t, listener.Close())
+	<-served
+	listener.CloseConns()
+	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before },
+		time.Minute, time.Millisecond, "goroutines are left")
+	require.Equal(t, total, c.opened)
+	require.Zero(t, listener.Conns())
+	require.Zero(t, loop.Conns())
+	require.Zero(t, memory.Used())
 }
 
 func TestABurstOfWorkersIsNotKept(t *testing.T) {

@@ -27,14 +27,11 @@ type harness struct {
 	host     *host
 	loop     *node.Loop
 	script   *envtest.Script
-	memory   *node.Memory
 	listener *netio.Listener
 	told     chan struct{}
 }
 
-func newHarness(t *testing.T) *harness { return newHarnessOn(t, netio.Default()) }
-
-func newHarnessOn(t *testing.T, network netio.Config) *harness {
+func newHarness(t *testing.T) *harness {
 	disk, err := diskio.Open([]string{t.TempDir()})
 	require.NoError(t, err)
 	h := &harness{disk: disk, script: &envtest.Script{}, told: make(chan struct{}, 1)}
@@ -46,10 +43,9 @@ func newHarnessOn(t *testing.T, network netio.Config) *harness {
 	}
 	h.host = newHost(disk, slog.New(slog.DiscardHandler))
 	h.loop = node.NewLoop(node.BrokerLoop, h.script, h.host, nil)
-	h.listener, err = network.Listen("127.0.0.1:0")
+	h.listener, err = netio.Listen("127.0.0.1:0")
 	require.NoError(t, err)
-	h.memory = node.NewMemory(1 << 20)
-	go h.listener.Serve(node.NewAcceptor(h.loop, h.memory, "PLAINTEXT", 1<<20))
+	go h.listener.Serve(node.NewAcceptor(h.loop, node.NewMemory(1<<20), "PLAINTEXT", 1<<20))
 	t.Cleanup(func() {
 		h.listener.Close()
 		h.listener.CloseConns()
