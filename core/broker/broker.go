@@ -100,9 +100,9 @@ func (b *Broker) Turn(now env.Now, in []env.Event, out *env.Effects) {
 		b.expired(subject)
 		subject = b.timers.expired(now.Mono)
 	}
-	b.wakeFetches()
+	b.fetches.wake(b)
 	b.creates.look(b)
-	b.pumpHost()
+	b.host.pump(b)
 	b.pumpShutdown()
 	out.WakeBy(b.timers.next())
 	b.out = nil

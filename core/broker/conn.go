@@ -44,7 +44,7 @@ func (b *Broker) connClosed(ev *env.Event) {
 	c.closed = true
 	delete(b.conns, ev.Conn)
 	for _, w := range c.parked {
-		b.cancelFetch(w)
+		w.cancel(b)
 	}
 	c.parked = nil
 }

@@ -62,23 +62,23 @@ func (l *fetchLoop) changed(p *fetchPartition) {
 	}
 }
 
-// wakeFetches looks again at the parked fetches whose partitions changed in this turn.
-func (b *Broker) wakeFetches() {
-	for i := 0; i < len(b.fetches.woken); i++ {
-		w := b.fetches.woken[i]
+// wake looks again at the parked fetches whose partitions changed in this turn.
+func (l *fetchLoop) wake(b *Broker) {
+	for i := 0; i < len(l.woken); i++ {
+		w := l.woken[i]
 		w.woken = false
 		if !w.done {
-			b.tryFetch(w)
+			w.try(b)
 		}
 	}
-	clear(b.fetches.woken)
-	b.fetches.woken = b.fetches.woken[:0]
+	clear(l.woken)
+	l.woken = l.woken[:0]
 }
 
 func (b *Broker) fetch(r *env.Request, o origin, m *wire.FetchRequest) {
 	if old := b.sessions.byID[m.SessionID]; old != nil && old.wait != nil {
-		b.evaluateFetch(old.wait) // the client has given up on it
-		b.answerFetch(old.wait)
+		old.wait.evaluate(b) // the client has given up on it
+		old.wait.answer(b)
 	}
 	s, code := b.sessions.begin(b.now.Mono, sessionRequest{
 		id: m.SessionID, epoch: m.SessionEpoch,
@@ -98,7 +98,7 @@ func (b *Broker) fetch(r *env.Request, o origin, m *wire.FetchRequest) {
 	if m.MaxWaitMs <= 0 {
 		w.expired = true
 	}
-	b.tryFetch(w)
+	w.try(b)
 }
 
 func wanted(m *wire.FetchRequest) int {
@@ -144,31 +144,31 @@ func (b *Broker) fetchKey(version int16, name []byte, id kafka.TopicID) fetchKey
 	return fetchKey{name: string(name)}
 }
 
-// evaluateFetch reads every partition that may have something to say.
-func (b *Broker) evaluateFetch(w *fetchWait) fetchTally {
+// evaluate reads every partition that may have something to say.
+func (w *fetchWait) evaluate(b *Broker) fetchTally {
 	tally := fetchTally{left: w.maxBytes}
 	p := w.session.first
 	for n := w.session.queued; n > 0; n-- {
 		next := p.next
-		b.readPartition(w, p, &tally)
+		w.read(b, p, &tally)
 		p = next
 	}
 	return tally
 }
 
-// tryFetch evaluates a fetch and answers it, or lets it wait.
-func (b *Broker) tryFetch(w *fetchWait) {
-	tally := b.evaluateFetch(w)
+// try evaluates the fetch and answers it, or lets it wait.
+func (w *fetchWait) try(b *Broker) {
+	tally := w.evaluate(b)
 	switch {
 	case tally.locating:
 	case tally.bytes >= w.minBytes, tally.urgent, w.expired:
-		b.answerFetch(w)
+		w.answer(b)
 		return
 	}
-	b.park(w)
+	w.park(b)
 }
 
-func (b *Broker) park(w *fetchWait) {
+func (w *fetchWait) park(b *Broker) {
 	if w.parked {
 		return
 	}
@@ -182,15 +182,15 @@ func (b *Broker) park(w *fetchWait) {
 func (w *fetchWait) due(b *Broker) {
 	if !w.done {
 		w.expired = true
-		b.tryFetch(w)
+		w.try(b)
 	}
 }
 
-// readPartition finds what one partition has to say. One with nothing leaves the queue.
-func (b *Broker) readPartition(w *fetchWait, p *fetchPartition, tally *fetchTally) {
+// read finds what one partition has to say. One with nothing leaves the queue.
+func (w *fetchWait) read(b *Broker, p *fetchPartition, tally *fetchTally) {
 	p.read = fetchRead{}
 	read := &p.read
-	topic, code := b.fetchTopic(w, p)
+	topic, code := w.topicOf(b, p)
 	if code == kafka.None {
 		read.host = b.host.find(topic.ID, p.key.partition)
 		if read.host == nil {
@@ -209,7 +209,7 @@ func (b *Broker) readPartition(w *fetchWait, p *fetchPartition, tally *fetchTall
 	if tally.left <= 0 && tally.bytes > 0 && !w.session.full {
 		return // another time; it keeps its place in the queue
 	}
-	b.readReplica(p, tally)
+	p.readReplica(b, tally)
 	switch {
 	case read.Locating:
 		tally.locating = true
@@ -227,7 +227,7 @@ func (b *Broker) readPartition(w *fetchWait, p *fetchPartition, tally *fetchTall
 }
 
 // readReplica reads what fits. The first partition with data may give one batch that does not.
-func (b *Broker) readReplica(p *fetchPartition, tally *fetchTally) {
+func (p *fetchPartition) readReplica(b *Broker, tally *fetchTally) {
 	want := partition.Want{
 		Offset:             p.want.offset,
 		MaxBytes:           max(0, min(int64(p.want.maxBytes), tally.left)),
@@ -246,8 +246,8 @@ func (b *Broker) readReplica(p *fetchPartition, tally *fetchTally) {
 	}
 }
 
-// fetchTopic finds the topic of a partition that is fetched.
-func (b *Broker) fetchTopic(w *fetchWait, p *fetchPartition) (*metadata.Topic, kafka.ErrorCode) {
+// topicOf finds the topic of a partition that is fetched.
+func (w *fetchWait) topicOf(b *Broker, p *fetchPartition) (*metadata.Topic, kafka.ErrorCode) {
 	var topic *metadata.Topic
 	code := kafka.UnknownTopicOrPartition
 	if w.session.usesIDs {
@@ -264,8 +264,8 @@ func (b *Broker) fetchTopic(w *fetchWait, p *fetchPartition) (*metadata.Topic, k
 	return topic, b.Authorize(w.conn.info, opRead, resourceTopic, topic.Name)
 }
 
-// finishFetch takes a fetch off everything that could wake it.
-func (b *Broker) finishFetch(w *fetchWait) {
+// finish takes the fetch off everything that could wake it.
+func (w *fetchWait) finish(b *Broker) {
 	w.done = true
 	b.timers.clear(&w.timer)
 	w.session.wait = nil
@@ -283,8 +283,8 @@ func (b *Broker) finishFetch(w *fetchWait) {
 	}
 }
 
-// cancelFetch forgets a fetch whose connection is closed. A cached session stays.
-func (b *Broker) cancelFetch(w *fetchWait) {
+// cancel forgets a fetch whose connection is closed. A cached session stays.
+func (w *fetchWait) cancel(b *Broker) {
 	w.done = true
 	b.timers.clear(&w.timer)
 	w.session.wait = nil

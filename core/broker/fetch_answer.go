@@ -39,9 +39,9 @@ func (l *fetchLoop) lease() *fetchLease {
 	return &fetchLease{}
 }
 
-// answerFetch answers with what the last evaluation found.
-func (b *Broker) answerFetch(w *fetchWait) {
-	b.finishFetch(w)
+// answer answers with what the last evaluation found.
+func (w *fetchWait) answer(b *Broker) {
+	w.finish(b)
 	s := w.session
 	if w.conn.closed {
 		if s.id == noSession {
@@ -52,7 +52,7 @@ func (b *Broker) answerFetch(w *fetchWait) {
 	m := &b.fetchResponse
 	m.Reset()
 	m.SessionID = s.id
-	hosts := b.addAnswers(w, m)
+	hosts := w.addAnswers(b, m)
 	start := b.out.Mark()
 	b.out.Bytes = m.AppendTo(b.out.Bytes, w.version, w.correlation)
 	b.respond(w.origin, start)
@@ -72,20 +72,20 @@ type answeredPartition struct {
 
 // addAnswers adds what the answer says of each partition: of all in a full answer, else of those
 // in the queue that have something to say.
-func (b *Broker) addAnswers(w *fetchWait, m *wire.FetchResponse) []answeredPartition {
+func (w *fetchWait) addAnswers(b *Broker, m *wire.FetchResponse) []answeredPartition {
 	s := w.session
 	b.answers = b.answers[:0]
 	var last *fetchPartition
 	if s.full {
 		for _, p := range s.list {
-			last = b.addAnswer(w, m, p, last)
+			last = w.addAnswer(b, m, p, last)
 		}
 	} else {
 		p := s.first
 		for n := s.queued; n > 0; n-- {
 			next := p.next
 			if p.read.emit {
-				last = b.addAnswer(w, m, p, last)
+				last = w.addAnswer(b, m, p, last)
 			}
 			p = next
 		}
@@ -94,7 +94,7 @@ func (b *Broker) addAnswers(w *fetchWait, m *wire.FetchResponse) []answeredParti
 }
 
 // addAnswer adds one partition and notes what the client now knows.
-func (b *Broker) addAnswer(w *fetchWait, m *wire.FetchResponse, p, last *fetchPartition,
+func (w *fetchWait) addAnswer(b *Broker, m *wire.FetchResponse, p, last *fetchPartition,
 ) *fetchPartition {
 	if last == nil || last.key.id != p.key.id || last.key.name != p.key.name {
 		m.AddTopic(p.key.name, p.key.id)
@@ -107,7 +107,7 @@ func (b *Broker) addAnswer(w *fetchWait, m *wire.FetchResponse, p, last *fetchPa
 	out.LogStartOffset = read.LogStartOffset
 	out.RecordBytes = read.Found.Len
 	if read.Code == kafka.NotLeaderOrFollower || read.Code == kafka.FencedLeaderEpoch {
-		b.addLeader(w, m, out, p)
+		w.addLeader(b, m, out, p)
 	}
 	b.answers = append(b.answers, answeredPartition{read.host, read.Found.File, read.Found.Off})
 	p.told(read)
@@ -115,7 +115,7 @@ func (b *Broker) addAnswer(w *fetchWait, m *wire.FetchResponse, p, last *fetchPa
 	return p
 }
 
-func (b *Broker) addLeader(w *fetchWait, m *wire.FetchResponse, out *wire.FetchedPartition,
+func (w *fetchWait) addLeader(b *Broker, m *wire.FetchResponse, out *wire.FetchedPartition,
 	p *fetchPartition,
 ) {
 	id := p.key.id

@@ -83,19 +83,19 @@ func (b *Broker) linkOpened() {
 		return
 	}
 	b.follow()
-	b.beginRegistration()
+	b.register.begin(b)
 }
 
 // imageChanged acts on a new image, which b.image is already.
 func (b *Broker) imageChanged(before *metadata.Image) {
 	b.checkCluster()
-	b.beginRegistration()
+	b.register.begin(b)
 	first := b.register.catchUp(b)
 	delta := metadata.Diff(before, b.image)
-	b.hostDelta(&delta)
+	b.host.follow(b, &delta)
 	if first {
-		b.leadAll()
-		b.removeStrays()
+		b.host.leadAll(b)
+		b.host.removeStrays(b)
 	}
 	b.creates.imageChanged()
 }

@@ -8,18 +8,18 @@ import (
 	"stet/core/partition"
 )
 
-// hostDelta makes the hosted replicas what a new image says.
-func (b *Broker) hostDelta(d *metadata.Delta) {
+// follow makes the hosted replicas what a new image says.
+func (h *host) follow(b *Broker, d *metadata.Delta) {
 	for _, topic := range d.TopicsRemoved {
-		b.unhostTopic(topic)
+		h.removeTopic(b, topic)
 	}
 	for _, topic := range d.TopicsCreated {
 		for id := range topic.PartitionCount() {
-			b.hostPartition(topic, kafka.PartitionID(id))
+			h.partition(b, topic, kafka.PartitionID(id))
 		}
 	}
 	for i := range d.TopicsChanged {
-		b.rehostTopic(&d.TopicsChanged[i])
+		h.change(b, &d.TopicsChanged[i])
 	}
 	for _, r := range d.Resources {
 		if r.Type == metadata.ResourceBroker {
@@ -29,46 +29,45 @@ func (b *Broker) hostDelta(d *metadata.Delta) {
 	}
 }
 
-func (b *Broker) rehostTopic(change *metadata.TopicChange) {
+func (h *host) change(b *Broker, change *metadata.TopicChange) {
 	for _, p := range change.Partitions {
-		b.hostPartition(change.After, p.ID)
+		h.partition(b, change.After, p.ID)
 	}
 	if !change.Configs {
 		return
 	}
 	for id := range change.After.PartitionCount() {
-		if r := b.host.find(change.After.ID, kafka.PartitionID(id)); r != nil {
+		if r := h.find(change.After.ID, kafka.PartitionID(id)); r != nil {
 			b.configureReplica(r, change.After)
 		}
 	}
 }
 
-// hostPartition adds, leads or gives up this broker's replica of a partition.
-func (b *Broker) hostPartition(topic *metadata.Topic, id kafka.PartitionID) {
+// partition adds, leads or gives up this broker's replica of a partition.
+func (h *host) partition(b *Broker, topic *metadata.Topic, id kafka.PartitionID) {
 	p := topic.Partition(id)
-	r := b.host.find(topic.ID, id)
+	r := h.find(topic.ID, id)
 	switch here := p.HasReplica(b.config.NodeID); {
 	case !here && r != nil:
-		b.removeReplica(r)
+		h.remove(b, r)
 		return
 	case !here:
 		return
 	case r == nil:
-		r = b.hostReplica(topic, id, p)
+		r = h.admit(b, topic, id, p)
 	}
 	if r != nil {
-		b.leadOrNot(r, p)
+		r.leadOrNot(b, p)
 	}
 }
 
-// hostReplica finds the directory of a replica, or makes one.
-func (b *Broker) hostReplica(topic *metadata.Topic, id kafka.PartitionID,
+// admit finds the directory of a replica, or makes one.
+func (h *host) admit(b *Broker, topic *metadata.Topic, id kafka.PartitionID,
 	p *metadata.Partition,
 ) *hosted {
-	h := &b.host
 	r := h.takeStray(topic.ID, topic.Name, id)
 	if r == nil {
-		dir := b.directoryFor(p)
+		dir := h.directoryFor(b, p)
 		r = h.add(b, dir, partition.Identity{
 			Topic: topic.Name, TopicID: topic.ID,
 			Partition: id, Broker: b.config.NodeID,
@@ -100,21 +99,21 @@ func (h *host) takeStray(topic kafka.TopicID, name string, id kafka.PartitionID)
 // removeStrays deletes what was on disk at the start and is no part of the metadata any more. The
 // image is complete up to this process's registration, so nothing is deleted because the metadata
 // were only half read.
-func (b *Broker) removeStrays() {
-	strays := b.host.strays
-	b.host.strays = nil
+func (h *host) removeStrays(b *Broker) {
+	strays := h.strays
+	h.strays = nil
 	for _, r := range strays {
-		b.host.unsettled++
-		b.removeReplica(r)
+		h.unsettled++
+		h.remove(b, r)
 	}
 }
 
 // directoryFor chooses the data directory of a new replica: the one that is assigned, else the one
 // with the fewest replicas.
-func (b *Broker) directoryFor(p *metadata.Partition) env.DirID {
+func (h *host) directoryFor(b *Broker, p *metadata.Partition) env.DirID {
 	assigned := p.Directory(b.config.NodeID).String()
 	counts := make([]int, len(b.directories))
-	for _, r := range b.host.all {
+	for _, r := range h.all {
 		if r.State() != partition.Gone {
 			counts[r.Handles().Dir()]++
 		}
@@ -132,7 +131,7 @@ func (b *Broker) directoryFor(p *metadata.Partition) env.DirID {
 }
 
 // leadOrNot passes on who leads, once the image is not older than this process.
-func (b *Broker) leadOrNot(r *hosted, p *metadata.Partition) {
+func (r *hosted) leadOrNot(b *Broker, p *metadata.Partition) {
 	if !b.register.caughtUp || b.phase != phaseRunning {
 		return
 	}
@@ -148,30 +147,30 @@ func (b *Broker) leadOrNot(r *hosted, p *metadata.Partition) {
 }
 
 // leadAll passes on who leads every hosted partition.
-func (b *Broker) leadAll() {
-	for _, r := range b.host.all {
+func (h *host) leadAll(b *Broker) {
+	for _, r := range h.all {
 		topic := b.image.TopicByID(r.TopicID)
-		if topic == nil || b.host.find(r.TopicID, r.Partition) != r {
+		if topic == nil || h.find(r.TopicID, r.Partition) != r {
 			continue
 		}
 		if p := topic.Partition(r.Partition); p != nil {
-			b.leadOrNot(r, p)
+			r.leadOrNot(b, p)
 		}
 	}
 }
 
-func (b *Broker) unhostTopic(topic *metadata.Topic) {
+func (h *host) removeTopic(b *Broker, topic *metadata.Topic) {
 	for id := range topic.PartitionCount() {
-		if r := b.host.find(topic.ID, kafka.PartitionID(id)); r != nil {
-			b.removeReplica(r)
+		if r := h.find(topic.ID, kafka.PartitionID(id)); r != nil {
+			h.remove(b, r)
 		}
 	}
 }
 
-// removeReplica deletes a replica and forgets it; what waits for it is answered.
-func (b *Broker) removeReplica(r *hosted) {
+// remove deletes a replica and forgets it; what waits for it is answered.
+func (h *host) remove(b *Broker, r *hosted) {
 	invariant.Sometimes(r.LogEndOffset() > 0, invariant.MarkTopicDeleted)
-	delete(b.host.byKey, hostKey{r.TopicID, r.Partition})
+	delete(h.byKey, hostKey{r.TopicID, r.Partition})
 	b.timers.clear(&r.again)
 	r.Delete([16]byte(b.randomID()), b.out)
 	b.afterReplica(r)

@@ -81,9 +81,9 @@ func (b *Broker) produce(r *env.Request, o origin, m *wire.ProduceRequest) {
 	}
 	switch {
 	case w.acks == partition.AcksNone:
-		b.finishUnacknowledged(w)
+		w.finishUnacknowledged(b)
 	case w.left == 0:
-		b.answerProduce(w)
+		w.answer(b)
 	default:
 		timeout := time.Duration(max(0, m.TimeoutMs)) * time.Millisecond
 		b.timers.set(&w.timer, b.now.Mono.Add(timeout), w)
@@ -174,7 +174,7 @@ func (w *produceWaits) finish(b *Broker, outcome *partition.Outcome) {
 	result.done, result.outcome = true, *outcome
 	wait.left--
 	if wait.left == 0 && wait.place != 0 {
-		b.answerProduce(wait)
+		wait.answer(b)
 	}
 }
 
@@ -186,11 +186,11 @@ func (w *produceWait) due(b *Broker) {
 			w.results[i].refuse(partition.Verdict{Code: kafka.RequestTimedOut})
 		}
 	}
-	b.answerProduce(w)
+	w.answer(b)
 }
 
 // finishUnacknowledged ends a request with acks=0.
-func (b *Broker) finishUnacknowledged(w *produceWait) {
+func (w *produceWait) finishUnacknowledged(b *Broker) {
 	for i := range w.results {
 		if w.results[i].done && w.results[i].outcome.Code != kafka.None {
 			b.hangUp(w.origin, env.EOther)
@@ -200,8 +200,8 @@ func (b *Broker) finishUnacknowledged(w *produceWait) {
 	b.produces.put(w)
 }
 
-// answerProduce encodes the answer and forgets the request.
-func (b *Broker) answerProduce(w *produceWait) {
+// answer encodes the answer and forgets the request.
+func (w *produceWait) answer(b *Broker) {
 	b.timers.clear(&w.timer)
 	if !w.conn.closed {
 		m := &b.produceResponse
@@ -211,7 +211,7 @@ func (b *Broker) answerProduce(w *produceWait) {
 			if i == 0 || p.topic != w.results[i-1].topic || p.topicID != w.results[i-1].topicID {
 				m.AddTopic(p.topic, p.topicID)
 			}
-			b.encodeProduced(m, p)
+			p.encode(b, m)
 		}
 		start := b.out.Mark()
 		b.out.Bytes = m.AppendTo(b.out.Bytes, w.version, w.correlation)
@@ -220,7 +220,7 @@ func (b *Broker) answerProduce(w *produceWait) {
 	b.produces.put(w)
 }
 
-func (b *Broker) encodeProduced(m *wire.ProduceResponse, p *produced) {
+func (p *produced) encode(b *Broker, m *wire.ProduceResponse) {
 	out := m.AddPartition(p.partition)
 	out.Error = p.outcome.Code
 	out.BaseOffset = p.outcome.BaseOffset

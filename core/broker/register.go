@@ -17,18 +17,17 @@ type registration struct {
 	again    timer
 }
 
-// beginRegistration registers when everything that it takes is known.
-func (b *Broker) beginRegistration() {
-	r := &b.register
+// begin registers when everything that it takes is known.
+func (r *registration) begin(b *Broker) {
 	if r.known || r.under || r.again.place != 0 || !b.link.up() || b.phase != phaseRunning ||
 		b.image.ClusterID() == "" || b.fatal != nil {
 		return
 	}
 	r.under = true
-	b.link.send(b, b.registrationRequest(), registering{})
+	b.link.send(b, r.request(b), registering{})
 }
 
-func (b *Broker) registrationRequest() *kmsg.BrokerRegistrationRequest {
+func (r *registration) request(b *Broker) *kmsg.BrokerRegistrationRequest {
 	m := kmsg.NewPtrBrokerRegistrationRequest()
 	m.Version = 4
 	m.BrokerID = int32(b.config.NodeID)
@@ -73,36 +72,36 @@ func (registering) answered(b *Broker, res kmsg.Response, err env.Errno) {
 	m, ok := res.(*kmsg.BrokerRegistrationResponse)
 	switch {
 	case err != env.OK || !ok:
-		b.registerAgain(false)
+		r.later(b, false)
 	case kafka.ErrorCode(m.ErrorCode) == kafka.None:
 		r.known, r.epoch = true, kafka.BrokerEpoch(m.BrokerEpoch)
 		if r.catchUp(b) {
-			b.leadAll()
-			b.removeStrays()
+			b.host.leadAll(b)
+			b.host.removeStrays(b)
 		}
-		b.heartbeat()
+		r.heartbeat(b)
 	case kafka.ErrorCode(m.ErrorCode) == kafka.InconsistentClusterID:
 		b.fail("the controller refuses the registration: %s", kafka.ErrorCode(m.ErrorCode))
 	default:
-		b.registerAgain(true)
+		r.later(b, true)
 	}
 }
 
-// registerAgain tries again later; slowly when the controller has refused.
-func (b *Broker) registerAgain(refused bool) {
+// later tries again after a pause; slowly when the controller has refused.
+func (r *registration) later(b *Broker, refused bool) {
 	pause := controllerPause
 	if refused {
 		pause = b.config.HeartbeatInterval
 	}
-	b.timers.set(&b.register.again, b.now.Mono.Add(pause), &b.register)
+	b.timers.set(&r.again, b.now.Mono.Add(pause), r)
 }
 
 // due sends what is next: a registration or a heartbeat.
 func (r *registration) due(b *Broker) {
 	if r.known {
-		b.heartbeat()
+		r.heartbeat(b)
 	} else {
-		b.beginRegistration()
+		r.begin(b)
 	}
 }
 
@@ -120,19 +119,18 @@ func (r *registration) catchUp(b *Broker) bool {
 	r.caughtUp = true
 	b.timers.clear(&r.again)
 	if !r.under {
-		b.heartbeat() // asks to be unfenced, without waiting for the interval
+		r.heartbeat(b) // asks to be unfenced, without waiting for the interval
 	}
 	return true
 }
 
-func (b *Broker) heartbeat() {
-	r := &b.register
+func (r *registration) heartbeat(b *Broker) {
 	b.timers.clear(&r.again)
 	if r.under || b.phase < phaseRunning || b.phase == phaseStopped {
 		return
 	}
 	if !b.link.up() {
-		b.registerAgain(false)
+		r.later(b, false)
 		return
 	}
 	r.under = true
@@ -154,16 +152,16 @@ func (h beating) answered(b *Broker, res kmsg.Response, err env.Errno) {
 	m, ok := res.(*kmsg.BrokerHeartbeatResponse)
 	switch {
 	case err != env.OK || !ok:
-		b.registerAgain(false)
+		r.later(b, false)
 		return
 	case kafka.ErrorCode(m.ErrorCode) == kafka.StaleBrokerEpoch,
 		kafka.ErrorCode(m.ErrorCode) == kafka.BrokerIDNotRegistered:
 		r.known, r.caughtUp = false, false
-		b.beginRegistration()
+		r.begin(b)
 		return
 	}
 	if h.wantFence && r.caughtUp {
-		b.heartbeat()
+		r.heartbeat(b)
 		return
 	}
 	b.timers.set(&r.again, b.now.Mono.Add(b.config.HeartbeatInterval), r)

@@ -22,9 +22,8 @@ func (h *host) fill(b *Broker) {
 	}
 }
 
-// pumpHost starts as many creations and recoveries as may run at once.
-func (b *Broker) pumpHost() {
-	h := &b.host
+// pump starts as many creations and recoveries as may run at once.
+func (h *host) pump(b *Broker) {
 	for len(h.queue) > 0 && h.working < max(1, b.config.RecoveryJobs) && b.phase == phaseRunning {
 		r := h.queue[0]
 		h.queue = h.queue[1:]
@@ -35,13 +34,13 @@ func (b *Broker) pumpHost() {
 		if r.State() == partition.Absent || r.State() == partition.Waiting {
 			r.working = true
 			h.working++
-			b.advanceReplica(r)
+			r.advance(b)
 		}
 	}
 }
 
-// advanceReplica starts the job that a replica wants next.
-func (b *Broker) advanceReplica(r *hosted) {
+// advance starts the job that the replica wants next.
+func (r *hosted) advance(b *Broker) {
 	switch r.State() {
 	case partition.Absent:
 		r.Create(b.out)
@@ -61,7 +60,7 @@ func (b *Broker) afterReplica(r *hosted) {
 	for i := range b.lookups {
 		b.offsetFound(&b.lookups[i])
 	}
-	b.step(r)
+	r.step(b)
 	if r.TakeChanged() {
 		for _, p := range r.watchers {
 			b.fetches.changed(p)
@@ -69,51 +68,51 @@ func (b *Broker) afterReplica(r *hosted) {
 	}
 }
 
-// step moves a replica on its way into or out of service.
-func (b *Broker) step(r *hosted) {
+// step moves the replica on its way into or out of service.
+func (r *hosted) step(b *Broker) {
 	switch r.State() {
 	case partition.Absent, partition.Waiting:
-		b.stepWaiting(r)
+		r.stepWaiting(b)
 	case partition.Online:
-		b.release(r)
+		b.host.release(r)
 		r.pause = firstPause
-		b.settledReplica(r)
+		b.host.settle(b, r)
 		if b.phase == phaseStopping {
 			r.Close(b.out)
 		}
 	case partition.Damaged:
-		b.release(r)
-		b.settledReplica(r)
+		b.host.release(r)
+		b.host.settle(b, r)
 	case partition.Fenced:
-		b.release(r)
+		b.host.release(r)
 	case partition.Draining:
-		b.release(r)
-		b.retryLater(r)
+		b.host.release(r)
+		r.retryLater(b)
 	case partition.Gone:
-		b.release(r)
-		b.settledReplica(r)
-		b.passOn(r)
+		b.host.release(r)
+		b.host.settle(b, r)
+		b.host.passOn(r)
 	}
 }
 
 // stepWaiting goes on with a replica whose job is done, or that was fenced and let go of its log.
-func (b *Broker) stepWaiting(r *hosted) {
+func (r *hosted) stepWaiting(b *Broker) {
 	switch {
 	case b.phase != phaseRunning:
-		b.release(r)
+		b.host.release(r)
 	case r.Err() != nil:
-		b.release(r)
-		b.settledReplica(r) // nobody waits longer for a disk that fails
-		b.retryLater(r)
+		b.host.release(r)
+		b.host.settle(b, r) // nobody waits longer for a disk that fails
+		r.retryLater(b)
 	case r.working:
-		b.advanceReplica(r) // created: recover with the same slot
+		r.advance(b) // created: recover with the same slot
 	case b.host.find(r.TopicID, r.Partition) == r && r.again.place == 0:
 		b.host.enqueue(r)
 	}
 }
 
 // retryLater tries a failed job again after a pause that grows.
-func (b *Broker) retryLater(r *hosted) {
+func (r *hosted) retryLater(b *Broker) {
 	if r.Err() == nil || r.again.place != 0 {
 		return
 	}
@@ -132,26 +131,25 @@ func (r *hosted) due(b *Broker) {
 }
 
 // release gives back a replica's job slot.
-func (b *Broker) release(r *hosted) {
+func (h *host) release(r *hosted) {
 	if r.working {
 		r.working = false
-		b.host.working--
+		h.working--
 	}
 }
 
-// settledReplica counts a replica that has arrived, once.
-func (b *Broker) settledReplica(r *hosted) {
+// settle counts a replica that has arrived, once.
+func (h *host) settle(b *Broker, r *hosted) {
 	if r.settled {
 		return
 	}
 	r.settled = true
-	b.host.unsettled--
+	h.unsettled--
 	b.creates.imageChanged()
 }
 
 // passOn gives the directory name of a replica that is gone to the next in line.
-func (b *Broker) passOn(r *hosted) {
-	h := &b.host
+func (h *host) passOn(r *hosted) {
 	path := r.Path()
 	if h.occupants[path] != r {
 		return
