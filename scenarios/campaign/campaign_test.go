@@ -14,13 +14,10 @@ import (
 func TestADyingWorkerTakesOnlyItsRunAlong(t *testing.T) {
 	for mode, check := range map[string]scenarios.Check{
 		"killed": scenarios.OutOfMemory, "out of memory": scenarios.OutOfMemory,
-		"panics": scenarios.Panic, "hangs": scenarios.Timeout, "babbles": scenarios.Panic,
+		"panics": scenarios.Panic, "babbles": scenarios.Panic,
 	} {
 		t.Run(mode, func(t *testing.T) {
 			c := fake(t, mode, 1, 10)
-			if mode == "hangs" {
-				c.Timeout = 200 * time.Millisecond
-			}
 			s, err := c.Run(context.Background())
 			require.NoError(t, err)
 			require.EqualValues(t, 18, s.OK)
@@ -31,6 +28,17 @@ func TestADyingWorkerTakesOnlyItsRunAlong(t *testing.T) {
 			require.Equal(t, scenarios.ExitCrash, s.ExitCode(true, true))
 		})
 	}
+}
+
+func TestARunThatTakesTooLongFails(t *testing.T) {
+	c := fake(t, "hangs", badSeed, badSeed)
+	c.Timeout = 100 * time.Millisecond
+	s, err := c.Run(context.Background())
+	require.NoError(t, err)
+	require.EqualValues(t, 2, s.Failed)
+	require.Len(t, s.Classes, 1)
+	require.Equal(t, scenarios.Timeout, s.Classes[0].Check)
+	require.Equal(t, scenarios.ExitCrash, s.ExitCode(false, false))
 }
 
 func TestAWorkerThatRefusesItsCommandIsNoFailedRun(t *testing.T) {
