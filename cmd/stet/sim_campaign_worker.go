@@ -5,6 +5,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -21,8 +22,9 @@ func simWorkerCommand() *cobra.Command {
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			// A terminal interrupts the whole group; the campaign ends its workers itself.
-			signal.Ignore(os.Interrupt)
+			// What is meant for a campaign often reaches the whole group, and a run that it cut short
+			// would be a crash. The campaign ends its workers itself.
+			signal.Ignore(os.Interrupt, syscall.SIGTERM)
 			if err := setCanaries(canary); err != nil {
 				return err
 			}
