@@ -123,7 +123,7 @@ func (l *Log) put(now env.Now, facts *record.Facts, buf env.BufRef, patch env.Pa
 	if rolled {
 		l.roll(now, out)
 	}
-	s := l.active()
+	s := l.segments.active()
 	ref := batchRef{base: base, last: last, position: s.bytes, bytes: facts.SizeBytes}
 	b := pendingBatch{
 		token:    l.handles.NextToken(),
@@ -156,7 +156,7 @@ func (l *Log) put(now env.Now, facts *record.Facts, buf env.BufRef, patch env.Pa
 
 // mustRoll follows LogSegment.shouldRoll (kafka-map rule 41).
 func (l *Log) mustRoll(now env.Now, last kafka.Offset, size int32, timestamp int64) bool {
-	s := l.active()
+	s := l.segments.active()
 	if s.bytes == 0 {
 		return false
 	}

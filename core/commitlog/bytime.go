@@ -38,7 +38,7 @@ func (l *Log) FindByTime(timestamp int64, upTo kafka.Offset, maxDecompressed int
 	}
 	for i, s := range l.segments {
 		if s.base < j.upTo && s.writtenEnd > j.from {
-			j.segments = append(j.segments, l.viewOf(i))
+			j.segments = append(j.segments, l.segments.view(i))
 		}
 	}
 	return j

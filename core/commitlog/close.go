@@ -19,12 +19,12 @@ func (l *Log) tryClose(out *env.Effects) {
 	if !l.closing || l.closed || l.fenced || l.opening > 0 || l.pending.len() > 0 {
 		return
 	}
-	s := l.active()
+	s := l.segments.active()
 	switch {
 	case l.unchanged() && l.Quiescent():
 		l.finishClose(out)
 	case !s.sealed && s.sealing == nil && !l.unchanged():
-		s.sealing = &sealing{indexOps: l.indexOpsOf(s)}
+		s.sealing = &sealing{indexOps: l.ops.indexWrites(s)}
 		l.beginSeal(s, out)
 	case s.sealed && l.Quiescent():
 		l.finishClose(out)
@@ -37,7 +37,7 @@ func (l *Log) unchanged() bool {
 	if l.changed {
 		return false
 	}
-	empty := len(l.segments) == 1 && l.active().bytes == 0
+	empty := len(l.segments) == 1 && l.segments.active().bytes == 0
 	return l.foundClean || empty && len(l.producers.byID) == 0
 }
 

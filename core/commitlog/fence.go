@@ -27,7 +27,7 @@ func (l *Log) Quiescent() bool {
 	if invariant.CanaryWriteAfterTruncate.On() {
 		return true
 	}
-	return l.writes == 0 && len(l.ops) == 0
+	return l.writes == 0 && len(l.ops.items) == 0
 }
 
 // Abandon forgets all files of a quiescent log; leased ones stay readable until released. The log

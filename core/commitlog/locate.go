@@ -10,39 +10,12 @@ import (
 	"stet/core/record"
 )
 
-// segmentView is what a job needs to know of a segment: a part of the log's state that does not
-// change.
-type segmentView struct {
-	base  kafka.Offset
-	bytes int64        // written
-	end   kafka.Offset // written, or the next segment's base
-
-	sealed      bool // the index files are complete; else the last entries are here
-	fileEntries int  // entries in the offset index file, when not sealed
-	entries     []batchRef
-	fileTimes   int
-	times       []TimeEntry
-}
-
-func (l *Log) viewOf(i int) segmentView {
-	s := l.segments[i]
-	v := segmentView{base: s.base, bytes: s.writtenBytes, end: s.writtenEnd, sealed: s.live == nil}
-	if i+1 < len(l.segments) && s.writtenBytes == s.bytes {
-		v.end = l.segments[i+1].base
-	}
-	if x := s.live; x != nil {
-		v.fileEntries, v.entries = x.entriesBefore, x.entries
-		v.fileTimes, v.times = x.timesBefore, x.times
-	}
-	return v
-}
-
 // Locate starts a job that finds the position of offset, after Find said Locate, and returns the
 // job's token. Pass its completion to OnJobDone, which returns true and remembers the positions.
 // If the same Find says Locate again after that, the files could not be read, or hold something
 // else: Fence the log.
 func (l *Log) Locate(offset kafka.Offset, out *env.Effects) env.Token {
-	s, i := l.segmentOf(offset)
+	s, i := l.segments.of(offset)
 	for s.writtenEnd <= offset && i+1 < len(l.segments) {
 		i++
 		s = l.segments[i]
@@ -50,7 +23,7 @@ func (l *Log) Locate(offset kafka.Offset, out *env.Effects) env.Token {
 	token := l.start(op{kind: opLocate})
 	out.Jobs = append(out.Jobs, env.JobStart{Token: token, Job: &locateJob{
 		dir:     env.Path{Dir: l.handles.Dir(), Name: l.path},
-		segment: l.viewOf(i),
+		segment: l.segments.view(i),
 		offset:  offset,
 	}})
 	return token
@@ -61,7 +34,7 @@ func (l *Log) onLocated(found *located) {
 		return
 	}
 	invariant.Sometimes(true, invariant.MarkFetchLocated)
-	l.runs.add(run{found.segment, found.from, found.refs})
+	l.places.runs.add(run{found.segment, found.from, found.refs})
 }
 
 // locateJob finds the batch that holds an offset, and boundaries behind it at which reads of the

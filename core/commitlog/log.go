@@ -15,7 +15,7 @@ type Log struct {
 	config  *Config
 	path    string // directory of the replica below the data directory
 
-	segments []*segment
+	segments segments
 	unsynced int // index of the first segment whose end may not be synced
 
 	logStart      kafka.Offset
@@ -27,13 +27,11 @@ type Log struct {
 	epochs    epochCache
 	producers producers
 	pending   pendingQueue
-	writes    int  // writes of batches that have not completed
-	ops       []op // everything else that is outstanding
-	opening   int  // ops of kind opOpen that precede Ready
+	writes    int // writes of batches that have not completed
+	ops       ops // everything else that is outstanding
+	opening   int // ops of kind opOpen that precede Ready
 
-	tail ring
-	runs runs
-	ends ends
+	places places
 
 	seals []*segment // rolled segments whose job waits for the one before
 
@@ -140,17 +138,11 @@ func (l *Log) LocalLogStartOffset() kafka.Offset { return max(l.logStart, l.segm
 // MaxTimestamp returns the largest timestamp in the active segment, for metrics, or
 // kafka.NoTimestamp.
 func (l *Log) MaxTimestamp() int64 {
-	return l.active().maxTimestamp().Timestamp
+	return l.segments.active().maxTimestamp().Timestamp
 }
 
 // SizeBytes is the size of all segments, written or not.
-func (l *Log) SizeBytes() int64 {
-	total := int64(0)
-	for _, s := range l.segments {
-		total += s.bytes
-	}
-	return total
-}
+func (l *Log) SizeBytes() int64 { return l.segments.sizeBytes() }
 
 // Segments is the number of segments, the active one included.
 func (l *Log) Segments() int { return len(l.segments) }

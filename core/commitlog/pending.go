@@ -1,9 +1,6 @@
 package commitlog
 
-import (
-	"stet/core/env"
-	"stet/core/kafka"
-)
+import "stet/core/env"
 
 // pendingBatch is a batch whose write was emitted and that is not confirmed yet.
 type pendingBatch struct {
@@ -59,45 +56,4 @@ func (q *pendingQueue) find(token env.Token) *pendingBatch {
 		return &q.items[low]
 	}
 	return nil
-}
-
-// opKind says what an outstanding effect other than the write of a batch is for.
-type opKind uint8
-
-const (
-	opOpen      opKind = iota + 1 // open or create a file
-	opSync                        // sync of a segment's log; covers an end
-	opSyncDir                     // sync of the directory that holds a segment's log
-	opIndex                       // write of index entries
-	opIndexSync                   // sync of an index of a segment that is being sealed
-	opSeal                        // job
-	opLocate                      // job
-)
-
-// op is an outstanding effect or job.
-type op struct {
-	token   env.Token
-	kind    opKind
-	segment *segment
-	covers  kafka.Offset // opSync: what was written when it was emitted
-	entry   batchRef     // opIndex: the first batch whose entry is written
-}
-
-// take removes the outstanding operation with this token. There are never many.
-func (l *Log) take(token env.Token) (op, bool) {
-	for i := range l.ops {
-		if l.ops[i].token == token {
-			o := l.ops[i]
-			l.ops = append(l.ops[:i], l.ops[i+1:]...)
-			return o, true
-		}
-	}
-	return op{}, false
-}
-
-// start registers an operation and returns its token.
-func (l *Log) start(o op) env.Token {
-	o.token = l.handles.NextToken()
-	l.ops = append(l.ops, o)
-	return o.token
 }

@@ -26,7 +26,7 @@ type sealing struct {
 // roll makes a new segment active. Its file is written to at once, before anything of the old one
 // is durable; synced waits for the order instead.
 func (l *Log) roll(now env.Now, out *env.Effects) {
-	old := l.active()
+	old := l.segments.active()
 	invariant.Always(old.bytes > 0, "an empty segment is not rolled")
 	invariant.Sometimes(true, invariant.MarkSegmentRoll)
 	base := l.assigned
@@ -42,7 +42,7 @@ func (l *Log) roll(now env.Now, out *env.Effects) {
 	l.create(s.live.index, base, indexSuffix, out)
 	l.create(s.live.timeIndex, base, timeIndexSuffix, out)
 	l.segments = append(l.segments, s)
-	old.sealing = &sealing{indexOps: l.indexOpsOf(old)}
+	old.sealing = &sealing{indexOps: l.ops.indexWrites(old)}
 	if old.writtenBytes == old.bytes {
 		l.beginSeal(old, out)
 	}
@@ -53,17 +53,6 @@ func (l *Log) create(file env.FileID, base kafka.Offset, suffix string, out *env
 		Op: env.FileCreate, File: file, Path: l.filePath(base, suffix),
 		Token: l.start(op{kind: opOpen}),
 	})
-}
-
-// indexOpsOf counts the index writes of a segment that are under way.
-func (l *Log) indexOpsOf(s *segment) int {
-	n := 0
-	for i := range l.ops {
-		if l.ops[i].segment == s && l.ops[i].kind == opIndex {
-			n++
-		}
-	}
-	return n
 }
 
 // beginSeal runs when exactly the segment's last batch, and none of the next segment, has been
@@ -123,7 +112,7 @@ func (l *Log) sealStep(s *segment, out *env.Effects) {
 // syncNextEntry makes the next segment's file findable after a power loss. There is no next
 // segment in a close; the job's own directory sync does then.
 func (l *Log) syncNextEntry(s *segment, out *env.Effects) {
-	next := l.after(s)
+	next := l.segments.after(s)
 	if next == nil {
 		return
 	}
@@ -137,28 +126,14 @@ func (l *Log) syncNextEntry(s *segment, out *env.Effects) {
 }
 
 func (l *Log) nextEntryDurable(s *segment) bool {
-	next := l.after(s)
+	next := l.segments.after(s)
 	return next == nil || next.entryDurable
-}
-
-// after returns the segment that follows, or nil.
-func (l *Log) after(s *segment) *segment {
-	if _, i := l.segmentOf(s.base); i+1 < len(l.segments) {
-		return l.segments[i+1]
-	}
-	return nil
-}
-
-// before returns the segment that precedes; s is not the first.
-func (l *Log) before(s *segment) *segment {
-	_, i := l.segmentOf(s.base)
-	return l.segments[i-1]
 }
 
 // startSeal starts the next seal job, in the order of segments and one at a time: two jobs would
 // write the same epoch checkpoint.
 func (l *Log) startSeal(out *env.Effects) {
-	_, first := l.firstUnsealed()
+	_, first := l.segments.firstUnsealed()
 	for i, s := range l.seals {
 		if s != first {
 			continue
@@ -169,20 +144,6 @@ func (l *Log) startSeal(out *env.Effects) {
 		})
 		return
 	}
-}
-
-// firstUnsealed returns the first segment that is not sealed, and its index; the count of
-// segments and nil when all are.
-func (l *Log) firstUnsealed() (int, *segment) {
-	for i := len(l.segments); i > 0; i-- {
-		if l.segments[i-1].sealed {
-			if i == len(l.segments) {
-				return i, nil
-			}
-			return i, l.segments[i]
-		}
-	}
-	return 0, l.segments[0]
 }
 
 func (l *Log) onSealed(s *segment, err error, out *env.Effects) {
@@ -198,7 +159,7 @@ func (l *Log) onSealed(s *segment, err error, out *env.Effects) {
 	}
 	s.sealed, s.sealing, s.live, s.max = true, nil, nil, s.live.max
 	l.recoveryPoint = s.writtenEnd
-	if next := l.after(s); next != nil {
+	if next := l.segments.after(s); next != nil {
 		l.recoveryPoint = next.base
 	}
 	l.startSeal(out)

@@ -19,7 +19,7 @@ type sealJob struct {
 
 func (l *Log) newSealJob(s *segment) *sealJob {
 	offset := s.writtenEnd
-	if next := l.after(s); next != nil {
+	if next := l.segments.after(s); next != nil {
 		offset = next.base
 	}
 	entries := l.producers.entries()
@@ -72,7 +72,7 @@ func (j *sealJob) write(disk env.Disk) error {
 // OnJobDone consumes the completion of a job that the log has started (sealing, Locate). It
 // returns false for one that is not the log's.
 func (l *Log) OnJobDone(ev *env.Event, out *env.Effects) bool {
-	o, ok := l.take(ev.Token)
+	o, ok := l.ops.take(ev.Token)
 	if !ok {
 		return false
 	}

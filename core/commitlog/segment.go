@@ -2,7 +2,6 @@ package commitlog
 
 import (
 	"fmt"
-	"sort"
 
 	"stet/core/env"
 	"stet/core/kafka"
@@ -155,15 +154,6 @@ func FileName(offset kafka.Offset, suffix string) string {
 	return fmt.Sprintf("%020d%s", int64(offset), suffix)
 }
 
-// segmentOf returns the segment whose range contains offset: the last one with base <= offset.
-func (l *Log) segmentOf(offset kafka.Offset) (*segment, int) {
-	i := sort.Search(len(l.segments), func(i int) bool { return l.segments[i].base > offset }) - 1
-	if i < 0 {
-		return nil, -1
-	}
-	return l.segments[i], i
-}
-
 // maxTimestamp returns the largest timestamp that is written.
 func (s *segment) maxTimestamp() TimeEntry {
 	if s.live != nil {
@@ -171,5 +161,3 @@ func (s *segment) maxTimestamp() TimeEntry {
 	}
 	return s.max
 }
-
-func (l *Log) active() *segment { return l.segments[len(l.segments)-1] }

@@ -9,7 +9,7 @@ import (
 // flight at a time, so that it covers all that is written while the one before runs: group sync by
 // completion.
 func (l *Log) maybeSync(out *env.Effects) {
-	s := l.active()
+	s := l.segments.active()
 	if l.fenced || s.syncing || int64(s.writtenEnd-max(s.syncAsked, s.base)) < l.config.FlushMessages {
 		return
 	}
@@ -62,7 +62,7 @@ func (l *Log) advanceSynced() {
 			return
 		}
 		l.synced = max(l.synced, s.syncedEnd)
-		if s == l.active() || !s.whollySynced() {
+		if s == l.segments.active() || !s.whollySynced() {
 			return
 		}
 	}
@@ -81,7 +81,7 @@ func (l *Log) onDirSynced(o op, err env.Errno, out *env.Effects) {
 		return
 	}
 	l.entryIsDurable(o.segment)
-	l.sealStep(l.before(o.segment), out)
+	l.sealStep(l.segments.before(o.segment), out)
 }
 
 // entryIsDurable records that the directory was synced since the segment's file was created.

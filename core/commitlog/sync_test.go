@@ -200,7 +200,7 @@ func TestIndexFailureFencesButKeepsOffsets(t *testing.T) {
 	h := started(t, config)
 	h.mustAppend(plain(1, 0, "v"))
 	h.mustAppend(plain(1, 1, "v"))
-	log := h.log.active().file
+	log := h.log.segments.active().file
 	h.complete(func(op env.FileOp) bool { return op.File == log })
 	require.Equal(t, kafka.Offset(2), h.log.Written())
 	h.complete(kind(env.FileOpen))

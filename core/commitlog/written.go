@@ -13,7 +13,7 @@ func (l *Log) OnFileDone(ev *env.Event, out *env.Effects) bool {
 		l.onWritten(b, ev.Err, out)
 		return true
 	}
-	o, ok := l.take(ev.Token)
+	o, ok := l.ops.take(ev.Token)
 	if !ok {
 		return false
 	}
@@ -68,7 +68,7 @@ func (l *Log) confirm(out *env.Effects) {
 	invariant.Always(b.ref.position == s.writtenBytes, "batches are confirmed in order")
 	s.writtenBytes, s.writtenEnd = b.ref.end(), b.ref.last+1
 	l.written = max(l.written, s.writtenEnd)
-	l.tail.push(b.ref)
+	l.places.tail.push(b.ref)
 	s.live.confirm(b.ref, b.index)
 	if b.producer {
 		l.producers.confirm(b.update.id)
