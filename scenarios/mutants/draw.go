@@ -134,3 +134,23 @@ func share(packages []*pkg, n int) {
 		p.quota++
 	}
 }
+
+// interleave returns a package for each mutant that it has to give, evenly, so that a run that is
+// stopped has been fair to all of them.
+func interleave(packages []*pkg) (out []*pkg) {
+	type turn struct {
+		at float64
+		of *pkg
+	}
+	var turns []turn
+	for _, p := range packages {
+		for i := range p.quota {
+			turns = append(turns, turn{(float64(i) + 0.5) / float64(p.quota), p})
+		}
+	}
+	slices.SortStableFunc(turns, func(a, b turn) int { return cmp.Compare(a.at, b.at) })
+	for _, t := range turns {
+		out = append(out, t.of)
+	}
+	return out
+}

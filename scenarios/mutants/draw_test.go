@@ -43,3 +43,12 @@ func TestPackagesShareByLines(t *testing.T) {
 	}
 	require.Equal(t, 2, codeLines("a\n\n// b\n\tc // d\n"))
 }
+
+func TestPackagesTakeTurns(t *testing.T) {
+	packages := []*pkg{{Dir: "a", quota: 4}, {Dir: "b", quota: 2}, {Dir: "c"}}
+	var got string
+	for _, p := range interleave(packages) {
+		got += p.Dir
+	}
+	require.Equal(t, "abaaba", got)
+}

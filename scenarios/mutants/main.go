@@ -15,7 +15,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -112,8 +111,8 @@ func run(ctx context.Context, f *flags) (*report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := b.judgeAll(ctx, packages, s, f.jobs); err != nil {
-		return nil, err
+	if err := b.judgeAll(ctx, packages, s, f.jobs); err != nil && ctx.Err() == nil {
+		return nil, err // one that was interrupted still reports what it has
 	}
 	r := newReport(f, packages, s, reached, verdicts)
 	if f.json == "" {
@@ -130,30 +129,32 @@ func run(ctx context.Context, f *flags) (*report, error) {
 // were judged; what does not compile makes room for the next. What is judged does not depend on how
 // many are judged at a time, but on the draw alone.
 func (b *bench) judgeAll(ctx context.Context, packages []*pkg, s *state, jobs int) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	slots := make(chan struct{}, jobs)
-	var wait sync.WaitGroup
-	var mu sync.Mutex
-	var first error
-	for _, p := range packages {
-		for range p.quota {
-			wait.Go(func() {
-				slots <- struct{}{}
-				defer func() { <-slots }()
-				if err := b.judgeNext(ctx, p, s); err != nil {
-					mu.Lock()
-					defer mu.Unlock()
-					if first == nil || errors.Is(first, context.Canceled) {
-						first = err
-					}
-					cancel()
-				}
-			})
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	turns := make(chan *pkg)
+	go func() {
+		defer close(turns)
+		for _, p := range interleave(packages) {
+			select {
+			case turns <- p:
+			case <-ctx.Done():
+				return
+			}
 		}
+	}()
+	var wait sync.WaitGroup
+	for range jobs {
+		wait.Go(func() {
+			for p := range turns {
+				if err := b.judgeNext(ctx, p, s); err != nil {
+					cancel(err) // the others would only run into the same
+					return
+				}
+			}
+		})
 	}
 	wait.Wait()
-	return first
+	return context.Cause(ctx)
 }
 
 // judgeNext judges the next site of a package that compiles.

@@ -8,6 +8,7 @@ import (
 
 // report is what was measured.
 type report struct {
+	Asked    int    `json:"asked"` // mutants
 	Mutants  int    `json:"mutants"`
 	Seed     uint64 `json:"seed"`
 	Seeds    uint64 `json:"seeds"` // of each scenario
@@ -59,7 +60,7 @@ type entry struct {
 
 // newReport sums up the mutants that were drawn, as far as they were judged.
 func newReport(f *flags, packages []*pkg, s *state, reached coverage, verdicts map[string]verdict) *report {
-	r := &report{Seed: f.seed, Seeds: f.seeds, All: row{Package: "all"}}
+	r := &report{Asked: f.n, Seed: f.seed, Seeds: f.seeds, All: row{Package: "all"}}
 	killers := map[string]int{}
 	for _, p := range packages {
 		line := row{Package: p.Dir, Lines: p.lines, Sites: len(p.sites)}

@@ -11,8 +11,8 @@ const width = 100
 
 // print prints the report.
 func (r *report) print(w io.Writer) {
-	fmt.Fprintf(w, "%d mutants drawn with seed %d, %d seeds of each scenario; %d more did not compile\n\n",
-		r.Mutants, r.Seed, r.Seeds, r.NoBuild)
+	fmt.Fprintf(w, "%d of %d mutants, drawn with seed %d; %d seeds of each scenario; %d more did not "+
+		"compile\n\n", r.Mutants, r.Asked, r.Seed, r.Seeds, r.NoBuild)
 	const format = "%-16s %6v %6v %8v %10v %6v | %9v %6v %9v %11v\n"
 	fmt.Fprintf(w, format, "package", "lines", "sites", "mutants", "simulator", "tests",
 		"unreached", "blind", "unjudged", "equivalent")
