@@ -9,9 +9,6 @@ import (
 	"stet/scenarios"
 )
 
-// defaultTimeout bounds one run; a run takes well under a second.
-const defaultTimeout = 2 * time.Minute
-
 // Campaign runs seeds of scenarios in worker processes.
 type Campaign struct {
 	Scenarios []string
@@ -132,34 +129,21 @@ func (r *running) feed(ctx context.Context, jobs chan<- Job) {
 
 // work serves jobs with one worker process after another: one that dies takes its run along.
 func (r *running) work(ctx context.Context, jobs <-chan Job) error {
-	var w *worker
-	defer func() { w.stop() }()
+	runner := Runner{Command: r.Worker, Timeout: r.Timeout}
+	defer runner.Close()
 	for job := range jobs {
-		if w.dead() {
-			var err error
-			if w, err = startWorker(r.Worker); err != nil {
-				return err
-			}
-		}
-		result, err := w.run(ctx, job, r.timeout())
-		if errors.Is(err, errCut) {
-			return nil
-		}
+		result, err := runner.Run(ctx, job)
 		if err == nil {
 			err = r.ended(result)
+		}
+		if err != nil && ctx.Err() != nil {
+			return nil // cut short
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (r *running) timeout() time.Duration {
-	if r.Timeout > 0 {
-		return r.Timeout
-	}
-	return defaultTimeout
 }
 
 // ended counts a run, once the state has it.

@@ -8,6 +8,7 @@
 //	shard.go      which seeds are whose
 //	job.go        the pipe to a worker, and the worker's side of it
 //	worker.go     the campaign's side: a child process, its deaths, its time limit
+//	runner.go     one worker after another
 //	state.go      the file by which a campaign goes on where it was stopped
 //	summary.go    sums over runs
 //	class.go      failures of one cause; signature.go says what makes them one

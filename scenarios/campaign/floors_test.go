@@ -89,6 +89,12 @@ func TestFloorsAreEnforced(t *testing.T) {
 	}
 }
 
+func TestACounterThatNeverCountsIsPrinted(t *testing.T) {
+	s := sums(1, func(_ int, r *scenarios.Result) { delete(r.Counters, "checked.S9") })
+	require.Contains(t, s.CounterLines(), "counter checked.S9=0")
+	require.Contains(t, s.Scenarios[0].CounterLines(), "counter checked.S9=0")
+}
+
 func TestAMarkNeverReachedFailsWhereMarksCount(t *testing.T) {
 	s := sums(3, func(_ int, r *scenarios.Result) { r.Marks = map[string]uint64{"a segment is rolled": 4} })
 	require.NotContains(t, s.MissedMarks(), "a segment is rolled")

@@ -8,6 +8,9 @@ import (
 	"stet/scenarios"
 )
 
+// defaultTimeout bounds one run; a run takes well under a second.
+const defaultTimeout = 2 * time.Minute
+
 // Runner runs jobs in a worker process, one at a time. A process that dies is replaced.
 type Runner struct {
 	Command []string // serves Work on its stdin and stdout

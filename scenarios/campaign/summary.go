@@ -59,9 +59,23 @@ func newSummary(c *Campaign) *Summary {
 		s.Name = c.Scenarios[0]
 	}
 	for _, name := range c.Scenarios {
-		s.Scenarios = append(s.Scenarios, &ScenarioTotals{name, newTotals()})
+		t := &ScenarioTotals{name, newTotals()}
+		s.Scenarios = append(s.Scenarios, t)
+		if scenario, _ := scenarios.Find(name); scenario != nil {
+			t.expect(scenario.Floors.Antecedents)
+			t.expect(scenario.Floors.Rare)
+			s.expect(scenario.Floors.Antecedents)
+			s.expect(scenario.Floors.Rare)
+		}
 	}
 	return s
+}
+
+// expect has counters show also if nothing ever counts.
+func (t *Totals) expect(names []string) {
+	for _, name := range names {
+		t.Counters[name] += 0
+	}
 }
 
 func newTotals() Totals {
