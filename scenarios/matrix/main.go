@@ -140,24 +140,24 @@ func row(name string, runs, differ int, start time.Time, outcome string) {
 	fmt.Printf("%-22s %5d %9d %6.1fs  %s\n", name, runs, differ, time.Since(start).Seconds(), outcome)
 }
 
-// attempts is how many divergent runs are traced until one diverges again: what a plant draws may
-// be the same twice by chance.
+// attempts is how many divergent runs are run again until one diverges: what a plant draws may be the
+// same twice by chance.
 const attempts = 10
 
-// firstDivergence traces divergent runs in both variants, in processes of their own, and describes
+// firstDivergence runs divergent jobs again in both variants, in processes of their own, and describes
 // the first event that differs.
 func (m *matrix) firstDivergence(a, b variant, base, got outcomes) string {
-	traced := 0
+	tried := 0
 	for i, j := range m.jobs {
 		if base[i] == got[i] {
 			continue
 		}
-		if traced++; traced > attempts {
+		if tried++; tried > attempts {
 			break
 		}
-		divergent, err := m.traceBoth(a, b, j)
+		divergent, err := m.locate(a, b, j)
 		if err != nil {
-			return fmt.Sprintf("  %s/%#x: no trace: %v", j.Scenario, j.Seed, err)
+			return fmt.Sprintf("  %s/%#x: not located: %v", j.Scenario, j.Seed, err)
 		}
 		if divergent != "" {
 			return fmt.Sprintf("  %s/%#x %s", j.Scenario, j.Seed,

@@ -53,19 +53,22 @@ func (m *matrix) binary(v variant) (string, error) {
 	return path, nil
 }
 
-// traceBoth runs a job in both variants with a trace, and returns their first divergence, or "".
-func (m *matrix) traceBoth(a, b variant, j job) (string, error) {
-	var traces [2]string
+// locate runs a job in both variants in step, and says where they first differ, or "".
+func (m *matrix) locate(a, b variant, j job) (string, error) {
+	var sides [2]*exec.Cmd
 	for i, v := range []variant{a, b} {
 		binary, err := m.binary(v)
 		if err != nil {
 			return "", err
 		}
-		traces[i] = filepath.Join(m.dir, fmt.Sprintf("trace-%d", i))
-		cmd := exec.Command(binary, "sim", "run", "--scenario", j.Scenario,
-			"--seed", fmt.Sprint(j.Seed), "--trace", traces[i])
-		cmd.Env = append(os.Environ(), v.run...)
-		_ = cmd.Run() // how the run ends is not the question; the traces are compared
+		sides[i] = exec.Command(binary, "sim", "run", "--scenario", j.Scenario,
+			"--seed", fmt.Sprint(j.Seed), "--lockstep")
+		sides[i].Env = append(os.Environ(), v.run...)
+		sides[i].Stderr = os.Stderr
 	}
-	return scenarios.CompareTraces(traces[0], traces[1])
+	d, err := scenarios.Locate(sides[0], sides[1])
+	if err != nil || d == nil {
+		return "", err
+	}
+	return "first divergent event, " + d.String(), nil
 }
