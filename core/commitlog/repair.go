@@ -65,8 +65,12 @@ func (r *recovery) markRepair() error {
 	return failed("create", name, errno)
 }
 
-// deleteFiles removes the segments behind the end, from the last to the first, snapshots of
-// states that were lost, and leftovers.
+// deleteFiles removes the snapshots of states that were lost, then the segments behind the end, from
+// the last to the first, and leftovers.
+//
+// The snapshots go first, and durably. One above the end confirms a recovery point (confirmedPoint),
+// and below that the hole that the deletion of two segments passes through is corruption to a
+// recovery. And a snapshot whose sidecar is already gone would be believed as far as it goes.
 func (r *recovery) deleteFiles() error {
 	var names []string
 	if r.from < len(r.segments) {
@@ -78,13 +82,21 @@ func (r *recovery) deleteFiles() error {
 		r.segments = r.segments[:r.deleteFrom]
 	}
 	end := r.segments[len(r.segments)-1].end
-	names = append(names, namesAbove(r.snapshots, end, snapshotSuffix)...)
+	if lost := namesAbove(r.snapshots, end, snapshotSuffix); len(lost) > 0 {
+		if err := r.deleteDurably(lost); err != nil {
+			return err
+		}
+	}
 	names = append(names, namesAbove(r.sidecars, end, sequencesSuffix)...)
 	for _, name := range r.stray {
 		if name != recoveryMarkName {
 			names = append(names, name)
 		}
 	}
+	return r.deleteDurably(names)
+}
+
+func (r *recovery) deleteDurably(names []string) error {
 	for _, name := range names {
 		if err := removeFile(r.disk, child(r.job.Path, name)); err != nil {
 			return err
