@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"sync"
 	"time"
@@ -144,6 +145,7 @@ func crashpointsPart(f *crashpointsFlags) error {
 	if !ok {
 		return fmt.Errorf("part: %q: give script/mode/shard", f.Part)
 	}
+	debug.SetGCPercent(400) // worlds come and go by the thousand
 	return json.NewEncoder(os.Stdout).Encode(j.Run(crashpoints.Options{
 		Bound: f.Bound, Recoveries: f.Recoveries, Operation: f.Operation,
 	}))

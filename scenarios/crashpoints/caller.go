@@ -98,7 +98,7 @@ func (c *caller) batch(t *topicEntry, base, end kafka.Offset) []byte {
 	b.Spec.ProducerID, b.Spec.ProducerEpoch = t.producer, t.epoch
 	b.Spec.BaseSequence = kafka.Sequence(base)
 	for o := base; o < end; o++ {
-		b.Add(record.Record{Timestamp: c.clock.Now().WallMs, Value: valueAt(t.name, o)})
+		b.Add(record.Record{Timestamp: c.clock.Now().WallMs, Value: t.value(o)})
 	}
 	return b.Build(nil, &c.scratch)
 }

@@ -5,13 +5,14 @@ import (
 	"stet/sim"
 )
 
-// checkpoint has a node write its checkpoints while it goes on writing, and then stop cleanly. In the
-// window are: the recovery point, log start and high watermark of the directory, replaced one after
-// the other; the seal of a segment with its producer snapshot, sequences and epoch checkpoint; the
-// close of the logs with the same for their ends; the last checkpoints, and the clean markers.
+// checkpoint has a node write its checkpoints while it goes on writing, stop cleanly, start and go on.
+// In the window are: the recovery point, log start and high watermark of the directory, replaced one
+// after the other; the seal of a segment with its producer snapshot, sequences and epoch checkpoint;
+// the close of the logs with the same for their ends; the last checkpoints and the clean markers; the
+// removal of the markers, the start that believes them, and the first write after it.
 var checkpoint = Script{
 	Name:  "checkpoint",
-	About: "offset checkpoints, a producer snapshot, an epoch checkpoint, and a clean stop",
+	About: "offset checkpoints, a producer snapshot, an epoch checkpoint, a clean stop and start",
 	configure: func(c *node.Config) {
 		c.Broker.Topic.SegmentBytes = 4000
 		c.Broker.CheckpointInterval = (2 * sim.Second).Duration()
@@ -32,6 +33,8 @@ var checkpoint = Script{
 		t.awaitCheckpoint()
 		t.produce("bills", 1)
 		t.stop()
+		t.start()
+		t.produce("bills", 2)
 		t.closeWindow()
 	},
 }

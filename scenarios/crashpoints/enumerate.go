@@ -13,7 +13,7 @@ type Options struct {
 	// Recoveries has every so-manieth distinct image interrupt its recovery at each of its
 	// operations; 0 for none.
 	Recoveries int
-	// Brief strikes each operation only held back, done but unheard, and just after.
+	// Brief strikes each operation only held back and just after.
 	Brief bool
 	// Shard of Shards strikes a part of the operations, those next to each other; 0 of 0 strikes all.
 	Shard, Shards int
@@ -44,7 +44,11 @@ func Enumerate(s *Script, mode string, o Options) *Result {
 		script: s, flushMode: mode == FlushMode, options: o,
 		result: &Result{Script: s.Name, Mode: mode}, seen: map[string]bool{},
 	}
-	ops := rehearse(s, e.flushMode, -1, moment{}, nil).window.ops
+	var ops []submitted
+	if what := guard(func() { ops = rehearse(s, e.flushMode, -1, moment{}, nil).window.ops }); what != "" {
+		e.violation(s.Name+"/"+mode+" undisturbed", "X1 "+what)
+		return e.result
+	}
 	shards := max(1, o.Shards)
 	from, to := len(ops)*o.Shard/shards, len(ops)*(o.Shard+1)/shards
 	for i := from; i < to; i++ {
@@ -65,7 +69,7 @@ func (e *enumeration) strikeAll(ops []submitted, target int) bool {
 	op := &ops[target]
 	moments := momentsOf(op)
 	if e.options.Brief {
-		moments = briefMomentsOf(op)
+		moments = briefMoments
 	}
 	for _, m := range moments {
 		where := fmt.Sprintf("%s/%s operation %d of %d (%s) %s", e.script.Name, e.result.Mode, target+1,

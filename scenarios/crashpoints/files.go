@@ -71,3 +71,13 @@ func (l *storedLog) highestTimestamp(base, last kafka.Offset) int64 {
 	}
 	return highest
 }
+
+// epochs derives the leader epochs of a log from its batches.
+func (l *storedLog) epochs() (epochs []commitlog.EpochEntry) {
+	for _, b := range l.batches {
+		if n := len(epochs); n == 0 || epochs[n-1].Epoch != b.LeaderEpoch() {
+			epochs = append(epochs, commitlog.EpochEntry{Epoch: b.LeaderEpoch(), Start: b.BaseOffset()})
+		}
+	}
+	return epochs
+}

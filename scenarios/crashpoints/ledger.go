@@ -2,6 +2,7 @@ package crashpoints
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"stet/core/kafka"
@@ -28,11 +29,36 @@ type topicEntry struct {
 	acked    kafka.Offset   // end of what was acknowledged
 
 	synced kafka.Offset // when the process died: the end of what it took for durable
-	// cut is where a truncation that was completed has ended the log, kafka.NoOffset without one.
-	cut kafka.Offset
-	// spared is how far a truncation that was begun leaves the log alone at least.
+	// cuts are where truncations that were completed have ended the log.
+	cuts []kafka.Offset
+	// spared is how far a truncation under way leaves the log alone at least.
 	spared kafka.Offset
+	// stalePoint: the checkpointed recovery point may be from before a truncation.
+	stalePoint bool
 }
+
+// beginCut notes that a truncation to the batch boundary at or below an offset has begun, and returns
+// the boundary.
+func (t *topicEntry) beginCut(to kafka.Offset) (boundary kafka.Offset) {
+	for _, end := range t.batches {
+		if end <= to {
+			boundary = end
+		}
+	}
+	t.spared, t.stalePoint = boundary, true
+	return boundary
+}
+
+// endCut notes that the truncation has ended: what was cut was never sent.
+func (t *topicEntry) endCut(boundary kafka.Offset) {
+	t.cuts = append(t.cuts, boundary)
+	t.batches = slices.DeleteFunc(t.batches, func(end kafka.Offset) bool { return end > boundary })
+	t.acked, t.synced = min(t.acked, boundary), boundary
+	t.spared = nothingCut
+}
+
+// nothingCut is what a truncation spares that there is not.
+const nothingCut kafka.Offset = math.MaxInt64
 
 // sent is the end of what was sent.
 func (t *topicEntry) sent() kafka.Offset {
@@ -42,19 +68,35 @@ func (t *topicEntry) sent() kafka.Offset {
 	return t.batches[len(t.batches)-1]
 }
 
-// batchFrom returns the bounds of the batch that begins at an offset.
-func (t *topicEntry) batchBefore(end kafka.Offset) (base kafka.Offset, ok bool) {
-	i, ok := slices.BinarySearch(t.batches, end)
-	if ok && i > 0 {
-		base = t.batches[i-1]
+// bounds are the offsets of a batch.
+type bounds struct{ base, end kafka.Offset }
+
+// lastBatches returns the last n batches of a log that ends at the end of one, oldest first.
+func (t *topicEntry) lastBatches(end kafka.Offset, n int) (last []bounds) {
+	at, ok := slices.BinarySearch(t.batches, end)
+	if !ok {
+		return nil
 	}
-	return base, ok
+	for i := max(0, at+1-n); i <= at; i++ {
+		b := bounds{0, t.batches[i]}
+		if i > 0 {
+			b.base = t.batches[i-1]
+		}
+		last = append(last, b)
+	}
+	return last
 }
 
-// valueAt is what the record at an offset says. It fills a part of a page, so that short scripts
-// reach several pages.
-func valueAt(topic string, o kafka.Offset) []byte {
-	b := fmt.Appendf(nil, "%s record %d ", topic, o)
+// value is what the record at an offset says: other things after each truncation. It fills a part of a
+// page, so that short scripts reach several pages.
+func (t *topicEntry) value(o kafka.Offset) []byte {
+	generation := 0
+	for _, cut := range t.cuts {
+		if o >= cut {
+			generation++
+		}
+	}
+	b := fmt.Appendf(nil, "%s record %d.%d ", t.name, o, generation)
 	for len(b) < valueBytes {
 		b = append(b, byte('a'+int(o)%26))
 	}
@@ -87,9 +129,6 @@ func (l *ledger) promises(power, flushMode bool) []promise {
 			p.floor = t.synced
 		}
 		p.floor = min(p.floor, t.spared)
-		if t.cut >= 0 {
-			p.ceiling = t.cut
-		}
 		out[i] = p
 	}
 	return out
@@ -99,7 +138,7 @@ func (l *ledger) promises(power, flushMode bool) []promise {
 func (l *ledger) told() string {
 	s := fmt.Sprint(l.ids)
 	for _, t := range l.topics {
-		s += fmt.Sprint(" ", t.name, t.id, t.created, t.deleteAsked, t.absent, t.producer)
+		s += fmt.Sprint(" ", t.name, t.id, t.created, t.deleteAsked, t.absent, t.producer, t.batches, t.cuts)
 	}
 	return s
 }

@@ -72,20 +72,17 @@ func momentsOf(op *submitted) []moment {
 		m = append(m, moment{"half done, all others done", early, half, all})
 		m = append(m, moment{"all but a byte done", late, most, 0})
 	}
-	if units(op.DiskOp) > 0 && op.others > 0 {
-		m = append(m, moment{"done, all others done, unheard", early, whole, all})
-	}
-	return append(m, briefMomentsOf(op)...)
-}
-
-// briefMomentsOf lists the moments that matter most.
-func briefMomentsOf(op *submitted) []moment {
-	m := []moment{{name: "held back", when: held}}
 	if units(op.DiskOp) > 0 {
 		m = append(m, moment{"done, unheard", late, whole, 0})
+		if op.others > 0 {
+			m = append(m, moment{"done, all others done, unheard", early, whole, all})
+		}
 	}
-	return append(m, moment{name: "just after", when: after})
+	return append(m, briefMoments...)
 }
+
+// briefMoments are those that matter most, with and without the call's effect.
+var briefMoments = []moment{{name: "held back", when: held}, {name: "just after", when: after}}
 
 // units is how many units of effect a call has; 0 for one that only looks.
 func units(op sim.DiskOp) int64 {

@@ -1,8 +1,6 @@
 package crashpoints
 
 import (
-	"math"
-
 	"stet/core/kafka"
 	"stet/sim/client"
 )
@@ -12,7 +10,7 @@ func (t *stage) create(name string) {
 	if t.crashed {
 		return
 	}
-	topic := &topicEntry{name: name, cut: kafka.NoOffset, spared: math.MaxInt64, producer: kafka.NoProducerID}
+	topic := &topicEntry{name: name, spared: nothingCut, producer: kafka.NoProducerID}
 	t.ledger.topics = append(t.ledger.topics, topic)
 	if code := t.client.create(name); code != kafka.None {
 		t.fails("create %s: %s", name, code)

@@ -39,7 +39,7 @@ func TestWhatTheJudgeRefuses(t *testing.T) {
 			im.disk.Flip(segmentPath(topic.name, log.bases[len(log.bases)-1], ".log"), 70, 3)
 		}},
 		{"more than a truncation has left", "S2", func(_ *image, topic *topicEntry) {
-			topic.cut, topic.spared = 3, 3
+			topic.endCut(topic.beginCut(3))
 		}},
 		{"other records than were sent", "S2", func(im *image, topic *topicEntry) {
 			path := segmentPath(topic.name, 0, ".log")
@@ -73,6 +73,9 @@ func TestWhatTheJudgeRefuses(t *testing.T) {
 		}},
 		{"a batch that is not recognised", "P4", func(_ *image, topic *topicEntry) {
 			topic.batches[len(topic.batches)-2]++
+		}},
+		{"a log that ends inside of a batch", "S2", func(_ *image, topic *topicEntry) {
+			topic.batches[len(topic.batches)-1]++
 		}},
 		{"a node that does not start", "L9", func(im *image, _ *topicEntry) {
 			im.disk.Put(rootPath(commitlog.MetaPropertiesName), []byte("node.id=7\nversion=1\n"))

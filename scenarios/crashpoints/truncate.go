@@ -9,14 +9,16 @@ import (
 	"stet/sim"
 )
 
-// truncate cuts a log of three segments in the middle of the second one, as a follower does whose
+// truncate cuts a log of four segments in the middle of the second one, as a follower does whose
 // leader has less. No node of one truncates, so the job runs by itself, as it would in a node. In the
-// window are: the mark, the deletion of the third segment, the cut of the second one, the rewriting
-// of its indexes and of the epoch checkpoint, and all their syncs. Whatever the crash, a node that
-// starts afterwards and knows nothing of the truncation has a log that ends somewhere between.
+// window are: the mark, the deletion of two segments, the cut of the second one, the rewriting
+// of its indexes and of the epoch checkpoint, and all their syncs; then the start of a node, whose
+// checkpoint still names a recovery point above the end, and a roll up to that point with other
+// records. A node that knows nothing of a truncation that was crashed has a log that ends somewhere
+// between; after one that has ended, nothing of what it cut comes back.
 var truncate = Script{
 	Name:  "truncate",
-	About: "a truncation to the middle of the second of three segments",
+	About: "a truncation to the middle of the second of four segments, and new records after it",
 	configure: func(c *node.Config) {
 		smallSegments(c)
 		c.Broker.CheckpointInterval = sim.Second.Duration()
@@ -27,11 +29,13 @@ var truncate = Script{
 		t.identify("orders")
 		t.produce("orders", 3, 3, 2)
 		t.produce("orders", 4, 1)
-		t.produce("orders", 5)
-		t.awaitCheckpoint() // it names the beginning of the third segment: more than will be left
+		t.produce("orders", 5, 5)
+		t.awaitCheckpoint() // it names the beginning of the last segment: more than will be left
 		t.kill()
 		t.openWindow()
 		t.truncate("orders", 12)
+		t.start()
+		t.produce("orders", 2, 4, 3)
 		t.closeWindow()
 	},
 }
@@ -63,14 +67,11 @@ func smallSegments(c *node.Config) { c.Broker.Topic.SegmentBytes = 6000 }
 
 // truncate cuts a log to the batch boundary at or below an offset.
 func (t *stage) truncate(name string, to kafka.Offset) {
-	topic := t.ledger.find(name)
-	boundary := kafka.Offset(0)
-	for _, end := range topic.batches {
-		if end <= to {
-			boundary = end
-		}
+	if t.crashed {
+		return
 	}
-	topic.spared = boundary
+	topic := t.ledger.find(name)
+	boundary := topic.beginCut(to)
 	config := t.machine.Config.Broker.Topic
 	job := &commitlog.RecoverJob{
 		Path: partitionPath(name), TopicID: topic.id, TruncateTo: to,
@@ -87,7 +88,7 @@ func (t *stage) truncate(name string, to kafka.Offset) {
 		if !r.Usable() || r.End != boundary {
 			t.fails("truncate %s to %d: usable %v, ends at %d", name, to, r.Usable(), r.End)
 		}
-		topic.cut = boundary
+		topic.endCut(boundary)
 	})
 }
 
