@@ -13,6 +13,8 @@ type Config struct {
 	// Stall is how long a peer may make no progress in taking bytes, or within a frame that it
 	// sends, before the connection is closed. Between frames it may be silent for ever.
 	Stall time.Duration
+	// MaxConns bounds the connections of a listener; one more is closed at once. 0 is no bound.
+	MaxConns int
 	// Congestion is the name of a TCP congestion control, used where the kernel has it.
 	Congestion string
 	// Log, if set, is told of accept failures and why connections were closed. It is called from
@@ -36,6 +38,8 @@ func Default() Config {
 // Counters add up over connections.
 type Counters struct {
 	Opened, Closed atomic.Int64 // connections
+	Refused        atomic.Int64 // connections beyond MaxConns
+	AcceptFailures atomic.Int64 // accept calls that failed, for want of descriptors mostly
 	Reads, Writes  atomic.Int64 // system calls, without sendfile
 	ReceivedBytes  atomic.Int64
 	SendfileBytes  atomic.Int64 // of ranges, sent without a copy

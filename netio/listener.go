@@ -46,23 +46,40 @@ func (c Config) Listen(address string) (*Listener, error) {
 // Addr is the address that is listened on.
 func (l *Listener) Addr() net.Addr { return l.tcp.Addr() }
 
-// Serve accepts connections until Close, and gives each a goroutine.
+// Serve accepts connections until Close, and gives each a goroutine. Failures to accept end
+// nothing: it tries again after a moment. Of failures and refusals in a row the first is logged.
 func (l *Listener) Serve(acceptor env.Acceptor) {
+	logged := false
+	complain := func(remote string, err error) {
+		if !logged {
+			l.config.Log(remote, "accept", err)
+		}
+		logged = true
+	}
 	for {
 		tcp, err := l.tcp.AcceptTCP()
 		switch {
 		case errors.Is(err, net.ErrClosed):
 			return
 		case err != nil:
-			l.config.Log("", "accept", err)
+			l.config.Counters.AcceptFailures.Add(1)
+			complain("", err)
 			l.pause()
+		case l.config.MaxConns > 0 && l.Conns() >= l.config.MaxConns:
+			l.config.Counters.Refused.Add(1)
+			complain(tcp.RemoteAddr().String(), errTooMany)
+			tcp.Close()
 		default:
+			logged = false
 			l.admit(tcp, acceptor)
 		}
 	}
 }
 
-// pause waits a moment: most failures to accept are a lack of descriptors.
+var errTooMany = errors.New("as many connections are open as the limit on open files allows")
+
+// pause waits a moment: most failures to accept are a lack of descriptors, which the peers that
+// wait in the kernel's queue do not notice.
 func (l *Listener) pause() {
 	timer := time.NewTimer(50 * time.Millisecond)
 	defer timer.Stop()

@@ -29,8 +29,11 @@ type FileQueue struct {
 	fenced env.Errno // the first failure
 	refs   int       // 1 for the table, 1 for each range being sent
 	path   env.Path
-	file   env.File // opened at first use
+	file   env.File // opened at first use, and closed while it rests
 	opened bool
+	recent bool // used since OpenFiles looked
+	dirty  bool // written since the last good sync; the one who drains sets it
+	gone   bool // from the table: what references are left are leases
 
 	// Scratch of the one who drains.
 	batch  []queuedOp
@@ -146,14 +149,14 @@ func (q *FileQueue) performOne(op *env.FileOp) env.Errno {
 	case env.FileOpen:
 		return env.OK // opened at first use
 	case env.FileClose:
-		q.release()
+		q.leave()
 		return env.OK
 	case env.FileRemove:
 		if q.leased() { // once the name is gone, a sender could not open it
 			q.open(env.OpenWrite)
 		}
 		err := disk.Remove(q.path)
-		q.release()
+		q.leave()
 		return err
 	case env.FileSyncDir:
 		return disk.SyncDir(q.path.Parent())
@@ -163,8 +166,11 @@ func (q *FileQueue) performOne(op *env.FileOp) env.Errno {
 	}
 	switch op.Op {
 	case env.FileSync:
-		return q.file.Sync()
+		err := q.file.Sync()
+		q.dirty = q.dirty && err != env.OK
+		return err
 	case env.FileTruncate:
+		q.dirty = true
 		return q.file.Truncate(op.N)
 	}
 	invariant.Unreachable("file effect of an unknown kind")
@@ -183,6 +189,7 @@ func (q *FileQueue) write() {
 		for i := range q.batch {
 			q.bufs = append(q.bufs, payload(&q.batch[i]))
 		}
+		q.dirty = true
 		n, err = q.file.WriteAt(q.bufs, q.batch[0].Off)
 		clear(q.bufs)
 	}
@@ -238,9 +245,10 @@ func (q *FileQueue) fence(err env.Errno) {
 }
 
 // open opens the file if it is not open. Only the one who drains, or a sender with a reference,
-// calls it.
+// calls it: for them the file stays open.
 func (q *FileQueue) open(flag env.OpenFlag) env.Errno {
 	q.mu.Lock()
+	q.recent = true
 	opened := q.opened
 	q.mu.Unlock()
 	if opened {
@@ -258,7 +266,21 @@ func (q *FileQueue) open(flag env.OpenFlag) env.Errno {
 	}
 	q.file, q.opened = f, true
 	q.mu.Unlock()
+	q.loop.openFiles.add(q)
 	return env.OK
+}
+
+// rest hands over the file for closing, if nobody uses it and nothing depends on it.
+func (q *FileQueue) rest() env.File {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.recent || q.busy || q.gone || q.refs != 1 || q.dirty || !q.opened {
+		q.recent = false
+		return nil
+	}
+	f := q.file
+	q.file, q.opened = nil, false
+	return f
 }
 
 // leased says whether ranges of the file are to be sent.
@@ -266,6 +288,14 @@ func (q *FileQueue) leased() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.refs > 1
+}
+
+// leave returns the table's reference.
+func (q *FileQueue) leave() {
+	q.mu.Lock()
+	q.gone = true
+	q.mu.Unlock()
+	q.release()
 }
 
 // retain takes a reference for a range that is to be sent.
@@ -286,6 +316,7 @@ func (q *FileQueue) release() {
 	}
 	q.mu.Unlock()
 	if last {
+		q.loop.openFiles.remove(q)
 		q.file.Close()
 	}
 }

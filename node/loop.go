@@ -39,7 +39,8 @@ type Loop struct {
 	tap  Tap
 
 	// links maps a connection of this loop that is an in-process link to its other end.
-	links map[env.ConnID]*linkEnd
+	links     map[env.ConnID]*linkEnd
+	openFiles *OpenFiles // of the node
 
 	// The fields below belong to the runner, whoever it is.
 	out   env.Effects
@@ -73,7 +74,7 @@ type Tap interface {
 func NewLoop(id LoopID, core Core, host Host, tap Tap) *Loop {
 	return &Loop{
 		ID: id, core: core, host: host, tap: tap,
-		links: map[env.ConnID]*linkEnd{},
+		links: map[env.ConnID]*linkEnd{}, openFiles: NewOpenFiles(0),
 		files: map[env.FileID]*FileQueue{},
 		conns: map[env.ConnID]*Conn{},
 	}

@@ -15,6 +15,7 @@ type Config struct {
 
 	RequestBudgetBytes int64 // of all frames that are alive
 	MaxFrameBytes      int32 // socket.request.max.bytes
+	MaxOpenFiles       int   // of segments and their indexes; 0: no bound, or the host's. See OpenFiles
 }
 
 // Node is a process's worth of Stet: its loops, and what they share.
@@ -36,6 +37,10 @@ func New(config *Config, host Host, id env.Identity, streams func(env.Use) *rand
 		&watched{Core: n.broker, host: host, status: brokerStatus(n.broker)}, host, tap)
 	n.loops[ControllerLoop] = NewLoop(ControllerLoop,
 		&watched{Core: c, host: host, status: controllerStatus(c)}, host, tap)
+	files := NewOpenFiles(config.MaxOpenFiles)
+	for _, l := range n.loops {
+		l.openFiles = files
+	}
 	return n
 }
 

@@ -47,6 +47,11 @@ func (c *rawClient) trip(b testing.TB, frame []byte) int {
 func newRawClient(b testing.TB) *rawClient {
 	addr, stop := serve(b, options(b))
 	b.Cleanup(func() { require.NoError(b, stop()) })
+	return dialRaw(b, addr)
+}
+
+// dialRaw connects to a node and makes its topic.
+func dialRaw(b testing.TB, addr string) *rawClient {
 	roundTrip(b, addr, benchTopic, 1)
 	require.False(b, b.Failed())
 	conn, err := net.Dial("tcp", addr)
@@ -78,14 +83,14 @@ func produceFrame(bytes int) []byte {
 	return prefixed(r, 9)
 }
 
-// fetchFrame asks for up to bytes from offset 1 on, outside of a session.
-func fetchFrame(bytes int) []byte {
+// fetchFrame asks for up to bytes from an offset on, outside of a session.
+func fetchFrame(offset int64, bytes int) []byte {
 	r := kmsg.NewPtrFetchRequest()
 	r.MaxWaitMillis, r.MinBytes, r.MaxBytes, r.SessionEpoch = 500, 1, int32(bytes), -1
 	topic := kmsg.NewFetchRequestTopic()
 	topic.Topic = benchTopic
 	p := kmsg.NewFetchRequestTopicPartition()
-	p.FetchOffset, p.PartitionMaxBytes, p.CurrentLeaderEpoch = 1, int32(bytes), -1
+	p.FetchOffset, p.PartitionMaxBytes, p.CurrentLeaderEpoch = offset, int32(bytes), -1
 	topic.Partitions = append(topic.Partitions, p)
 	r.Topics = append(r.Topics, topic)
 	return prefixed(r, 12)
@@ -111,7 +116,7 @@ func BenchmarkFetch(b *testing.B) {
 			for range 20 {
 				requireAppended(b, c, produceFrame(64<<10))
 			}
-			frame := fetchFrame(bytes)
+			frame := fetchFrame(1, bytes)
 			require.Greater(b, c.trip(b, frame), bytes/2)
 			benchTrips(b, c, frame)
 		})
@@ -122,7 +127,7 @@ func BenchmarkFetch(b *testing.B) {
 // left of a fetch is the session that one without a session is given.
 func TestARequestCostsFewAllocations(t *testing.T) {
 	c := newRawClient(t)
-	produce, fetch := produceFrame(2<<10), fetchFrame(2<<10)
+	produce, fetch := produceFrame(2<<10), fetchFrame(1, 2<<10)
 	require.LessOrEqual(t, testing.AllocsPerRun(1000, func() { c.trip(t, produce) }), 2.0)
 	require.LessOrEqual(t, testing.AllocsPerRun(1000, func() { c.trip(t, fetch) }), 9.0)
 }

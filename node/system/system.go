@@ -47,12 +47,20 @@ type Started struct {
 // answered. The error says what is wrong and where; a clean stop returns nil.
 func Serve(ctx context.Context, o Options, started func(Started)) error {
 	o.Node.Broker.Directories, o.Node.Controller.Directory = o.Directories, o.Directories[0]
+	d, err := raiseDescriptors(o.Logger)
+	if err != nil {
+		return err
+	}
+	if o.Node.MaxOpenFiles == 0 {
+		o.Node.MaxOpenFiles = d.files
+	}
 	disk, err := diskio.Open(o.Directories)
 	if err != nil {
 		return err
 	}
 	defer disk.Close()
 	network := netio.Default()
+	network.MaxConns = d.conns
 	network.Log = func(remote, what string, err error) {
 		o.Logger.Info("connection", "remote", remote, "what", what, "err", err)
 	}
