@@ -166,12 +166,17 @@ func (r *Replica) TakeChanged() bool {
 	return changed
 }
 
-// Checkpoint returns what to put into the offset checkpoints; ok is false while that is not known.
+// Checkpoint returns what to put into the offset checkpoints; ok is false while there is nothing. A
+// replica whose log is not open, or can not be, keeps what its recovery began with: a checkpoint
+// without it would have the next recovery take damage below the recovery point for a torn tail.
 func (r *Replica) Checkpoint() (c Checkpointed, ok bool) {
-	if r.log == nil {
-		return r.start, r.state == Closed
+	switch {
+	case r.log != nil:
+		return Checkpointed{r.log.RecoveryPoint(), r.log.LogStartOffset(), r.highWatermark}, true
+	case r.state == Waiting, r.state == Recovering, r.state == Damaged, r.state == Closed:
+		return r.start, true
 	}
-	return Checkpointed{r.log.RecoveryPoint(), r.log.LogStartOffset(), r.highWatermark}, true
+	return c, false
 }
 
 // ExpireProducers forgets idle producers; wallMs is clamped by an ExpiryClock.
