@@ -58,6 +58,6 @@ func TestARunWithoutAHashIsNoOutcome(t *testing.T) {
 
 func TestAVariantThatCanNotBeBuiltFails(t *testing.T) {
 	m := matrix{dir: t.TempDir(), workers: 1, built: map[string]string{}}
-	_, err := m.runs(variant{flags: []string{"-no-such-flag"}})
+	_, err := m.runs(variant{flags: []string{"-no-such-flag"}}, nil)
 	require.ErrorContains(t, err, "go build")
 }

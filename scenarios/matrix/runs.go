@@ -46,31 +46,31 @@ func (o outcomes) passed() int {
 	return n
 }
 
-// runs builds a variant and runs all jobs, dealt out to a worker process a core.
-func (m *matrix) runs(v variant) (outcomes, error) {
+// runs builds a variant and runs jobs, dealt out to a worker process a core.
+func (m *matrix) runs(v variant, all []job) (outcomes, error) {
 	binary, err := m.binary(v)
 	if err != nil {
 		return nil, err
 	}
-	out := make(outcomes, len(m.jobs))
+	out := make(outcomes, len(all))
 	faults := make([]error, m.workers)
 	var wait sync.WaitGroup
 	for w := range m.workers {
 		var mine []int
-		for i := w; i < len(m.jobs); i += m.workers {
+		for i := w; i < len(all); i += m.workers {
 			mine = append(mine, i)
 		}
 		if v.reversed {
 			slices.Reverse(mine)
 		}
-		wait.Go(func() { faults[w] = m.work(binary, v.run, mine, out) })
+		wait.Go(func() { faults[w] = work(binary, v.run, all, mine, out) })
 	}
 	wait.Wait()
 	return out, errors.Join(faults...)
 }
 
 // work has one worker process run the jobs of these indexes.
-func (m *matrix) work(binary string, environment []string, indexes []int, out outcomes) error {
+func work(binary string, environment []string, all []job, indexes []int, out outcomes) error {
 	cmd := exec.Command(binary, "sim", "worker")
 	cmd.Env = append(os.Environ(), environment...)
 	cmd.Stderr = os.Stderr
@@ -89,9 +89,9 @@ func (m *matrix) work(binary string, environment []string, indexes []int, out ou
 	defer hung.Stop()
 	jobs, results := json.NewEncoder(stdin), json.NewDecoder(stdout)
 	for _, i := range indexes {
-		if out[i], err = runJob(jobs, results, m.jobs[i]); err != nil {
+		if out[i], err = runJob(jobs, results, all[i]); err != nil {
 			_ = cmd.Process.Kill()
-			return errors.Join(fmt.Errorf("%s/%#x: %w", m.jobs[i].Scenario, m.jobs[i].Seed, err),
+			return errors.Join(fmt.Errorf("%s/%#x: %w", all[i].Scenario, all[i].Seed, err),
 				cmd.Wait())
 		}
 		hung.Reset(resultTimeout)
