@@ -28,7 +28,9 @@ func simWorkerCommand() *cobra.Command {
 			if err := setCanaries(canary); err != nil {
 				return err
 			}
-			debug.SetGCPercent(workerGCPercent)
+			if os.Getenv("GOGC") == "" { // the determinism matrix sets it
+				debug.SetGCPercent(workerGCPercent)
+			}
 			return campaign.Work(os.Stdin, os.Stdout, runJob)
 		},
 	}
