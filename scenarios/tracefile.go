@@ -2,7 +2,6 @@ package scenarios
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"runtime/debug"
 	"strconv"
 
+	"stet/node/recording"
 	"stet/scenarios/schedule"
 	"stet/sim"
 )
@@ -75,10 +75,10 @@ func FileKind(path string) (string, error) {
 	if json.Unmarshal(line, &h) == nil && h.Scenario != "" {
 		return "trace", nil
 	}
-	if bytes.HasPrefix(line, []byte("{")) {
-		return "", errors.New("the first line is no header of a trace: give a whole file")
+	if recording.Is(line) {
+		return "record", nil
 	}
-	return "record", nil
+	return "", errors.New("the first line is no header of a trace, a schedule or a recording: give a whole file")
 }
 
 // ReplayTrace runs the seed of a trace again and compares event by event. The result is that of the

@@ -27,6 +27,12 @@ type header struct {
 	Setup  string `json:"setup"`            // configuration and identity, hex of the deep codec
 }
 
+// Is says whether line is the first line of a recording.
+func Is(line []byte) bool {
+	var h header
+	return json.Unmarshal(line, &h) == nil && h.Stet == "record"
+}
+
 // setup is what a node was made of.
 type setup struct {
 	Config   node.Config

@@ -98,6 +98,14 @@ func TestAChangedHashIsReportedWithItsTurn(t *testing.T) {
 	}
 }
 
+func TestARecordingIsKnownByItsFirstLine(t *testing.T) {
+	whole := recordTicks(t, 1)
+	require.True(t, Is(whole[:ends(whole)[0]]))
+	for _, line := range []string{"", "{", `{"stet":"dev","scenario":"s"}`, `{"seed":"0"}`} {
+		require.False(t, Is([]byte(line)), line)
+	}
+}
+
 func TestARecordingOfAnotherFormatIsRefused(t *testing.T) {
 	whole := recordTicks(t, 1)
 	changed := bytes.Replace(whole, []byte(`"format":1`), []byte(`"format":2`), 1)
