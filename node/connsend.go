@@ -91,7 +91,7 @@ func (c *Conn) addParts(s *slot) env.Errno {
 		if r.file == nil {
 			return env.ENOENT
 		}
-		if err := r.file.open(env.OpenWrite); err != env.OK {
+		if err := r.file.openToSend(); err != env.OK {
 			return err
 		}
 		c.parts = append(c.parts, env.Part{File: r.file.file, Off: r.Off, Len: r.Len})

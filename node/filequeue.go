@@ -18,7 +18,9 @@ const (
 // Whoever finds it idle drains it. Adjacent writes become one.
 //
 // After a failed or short write, or a failed sync, create or truncate, everything but FileClose
-// fails with EFenced: what the file holds is unknown until it has been recovered.
+// fails with EFenced: what the file holds is unknown until it has been recovered. After a failed sync
+// no range of it is sent any more, either: the kernel counts the pages as clean that it could not
+// write, and may forget them at any moment.
 type FileQueue struct {
 	loop *Loop
 	id   env.FileID
@@ -27,6 +29,7 @@ type FileQueue struct {
 	ops    []queuedOp
 	busy   bool      // somebody drains the queue
 	fenced env.Errno // the first failure
+	lost   bool      // a sync has failed
 	refs   int       // 1 for the table, 1 for each range being sent
 	path   env.Path
 	file   env.File // opened at first use, and closed while it rests
@@ -137,6 +140,7 @@ func (q *FileQueue) perform() {
 	if err != env.OK && first.Op != env.FileClose &&
 		!(first.Op == env.FileSync && invariant.CanaryAppendAfterFailedSync.On()) {
 		q.fence(err)
+		q.lose(first.Op == env.FileSync)
 	}
 	q.report(&first.FileOp, first.N, err)
 }
@@ -242,6 +246,23 @@ func (q *FileQueue) fence(err env.Errno) {
 	if q.fenced == env.OK {
 		q.fenced = err
 	}
+}
+
+func (q *FileQueue) lose(yes bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.lost = q.lost || yes
+}
+
+// openToSend opens the file for a sender, who has a reference.
+func (q *FileQueue) openToSend() env.Errno {
+	q.mu.Lock()
+	lost := q.lost
+	q.mu.Unlock()
+	if lost {
+		return env.EFenced
+	}
+	return q.open(env.OpenWrite)
 }
 
 // open opens the file if it is not open. Only the one who drains, or a sender with a reference,
