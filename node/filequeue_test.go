@@ -233,3 +233,16 @@ func TestFileQueueKeepsTheLawOfEffects(t *testing.T) {
 		require.Equal(t, closed && leases == 0, file.closed == 1)
 	})
 }
+
+// TestNoRangeIsSentAfterAFailedSync: the kernel counts the pages as clean that it could not write.
+func TestNoRangeIsSentAfterAFailedSync(t *testing.T) {
+	s := newFileStage()
+	s.queue.retain()
+	s.write(0, "one", 1)
+	s.drain()
+	require.Equal(t, env.OK, s.queue.openToSend())
+	s.disk.script = []fate{{err: env.EIO}}
+	s.push(env.FileOp{Op: env.FileSync, Token: 2})
+	s.drain()
+	require.Equal(t, env.EFenced, s.queue.openToSend())
+}

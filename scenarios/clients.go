@@ -147,7 +147,14 @@ func (w *workload) probe() func() bool {
 	}, acked: acked, left: &left}
 	producer := client.NewProducer(h, plan.ProducerConfig, source)
 	w.spawn(h, producer.Run)
-	return func() bool { return left == 0 && w.recorder.open() == 0 }
+	return func() bool {
+		for i := range acked {
+			if !acked[i] && !w.monitor.givenUp(partitionID(int32(i))) {
+				return false
+			}
+		}
+		return left > 0 || w.recorder.open() == 0
+	}
 }
 
 // probeSource hands out a send for each partition that has not acknowledged yet.
@@ -207,5 +214,15 @@ func (w *workload) finalRead() func() bool {
 		k.Run()
 		done = true
 	})
-	return func() bool { return done }
+	return func() bool {
+		if done {
+			return true
+		}
+		for i, position := range k.Positions() {
+			if position < tail[i] && !w.monitor.givenUp(partitionID(int32(i))) {
+				return false
+			}
+		}
+		return true
+	}
 }

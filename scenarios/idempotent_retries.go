@@ -29,8 +29,8 @@ func idempotentRetries() *Scenario {
 					c.FirstSequence = nearOverflow(d)
 				}
 			}
-			p.workload(d, configs)
 			p.Clients.Impatience = sim.Interval{Low: 5 * sim.Millisecond, High: pick(d, sim.Time(40), 150, 600) * sim.Millisecond}
+			p.workload(d, configs)
 			p.network(d)
 			p.faults.net.hold = pick(d, uint64(80), 250, 500)
 			p.others(d, d.Index(5))

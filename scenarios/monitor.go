@@ -258,6 +258,17 @@ func (m *monitor) excuseForgotten() {
 	}
 }
 
+// givenUp says that a partition stepped aside because of what forget has found: it refuses to serve,
+// as it must, and nobody waits for it.
+func (m *monitor) givenUp(p kafka.PartitionID) bool {
+	r := replicas(m.machine.Node(), m.plan.Topic.Partitions)[p]
+	if m.partitions[p].forgotten == 0 || r == nil || r.State() != partition.Damaged {
+		return false
+	}
+	m.counters["faults.partitions_given_up"]++
+	return true
+}
+
 func (m *monitor) recovering() bool {
 	if !m.machine.Ready() {
 		return true

@@ -85,8 +85,16 @@ func (p *plan) configureNode(d draw) {
 	}
 }
 
+// patient gives the clients more patience than a healthy but slow network and disk take: without it,
+// nothing would ever be answered.
+func (p *plan) patient() {
+	high := &p.Clients.Impatience.High
+	*high = max(*high, 15*p.World.Link.Delay.High, 8*p.World.Disk.Sync.High)
+}
+
 // workload draws the clients. Producers are as many as configs are given.
 func (p *plan) workload(d draw, configs []client.ProducerConfig) {
+	p.patient()
 	first := &configs[0]
 	if first.Acks != -1 {
 		first.Acks, first.Idempotent = -1, d.Chance(1, 2)

@@ -256,6 +256,9 @@ func (r *run) inspect() {
 	m := r.monitor
 	for i, replica := range replicas(r.machine.Node(), r.plan.Topic.Partitions) {
 		p := partitionID(int32(i))
+		if r.monitor.givenUp(p) {
+			continue
+		}
 		if replica == nil || replica.Log() == nil {
 			r.findings.fails("L1", "%s has no open log at the end", topicPartition(p))
 			continue

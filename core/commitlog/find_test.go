@@ -125,7 +125,7 @@ func TestLeasedFilesStayOpen(t *testing.T) {
 	h.settle()
 }
 
-func TestLocateErrorIsTold(t *testing.T) {
+func TestALookUpThatFindsDamageFencesTheLog(t *testing.T) {
 	h := filled(t)
 	h.closeCleanly()
 	h.open()
@@ -133,6 +133,25 @@ func TestLocateErrorIsTold(t *testing.T) {
 	h.set(first, flipped(h.file(first), 16)) // magic
 	h.log.Locate(1, &h.out)
 	h.settle()
+	require.True(t, h.log.Fenced())
+	require.EqualValues(t, 1, h.log.Damage().Offset)
+}
+
+func TestALookUpThatCanNotReadIsTriedAgain(t *testing.T) {
+	h := filled(t)
+	h.closeCleanly()
+	h.open()
+	first := h.segmentNames()[0]
+	content := h.file(first)
+	h.world.Disk.Remove(env.Path{Name: testDir + "/" + first})
+	h.log.Locate(1, &h.out)
+	h.settle()
+	require.False(t, h.log.Fenced(), "nothing was read that could be broken")
 	f, _ := h.log.Find(1, 1000, true, 2)
-	require.True(t, f.Locate, "asked again: the owner fences the log")
+	require.True(t, f.Locate)
+	h.set(first, content)
+	h.log.Locate(1, &h.out)
+	h.settle()
+	f, _ = h.log.Find(1, 1000, true, 2)
+	require.False(t, f.Locate)
 }

@@ -1,6 +1,7 @@
 package commitlog
 
 import (
+	"errors"
 	"fmt"
 	"sort"
 
@@ -12,8 +13,8 @@ import (
 
 // Locate starts a job that finds the position of offset, after Find said Locate, and returns the
 // job's token. Pass its completion to OnJobDone, which returns true and remembers the positions.
-// If the same Find says Locate again after that, the files could not be read, or hold something
-// else: Fence the log.
+// If the same Find says Locate again after that, the files could not be read. If they hold something
+// else than was written, the log is fenced and Damage tells where.
 func (l *Log) Locate(offset kafka.Offset, out *env.Effects) env.Token {
 	s, i := l.segments.of(offset)
 	for s.writtenEnd <= offset && i+1 < len(l.segments) {
@@ -30,7 +31,14 @@ func (l *Log) Locate(offset kafka.Offset, out *env.Effects) env.Token {
 }
 
 func (l *Log) onLocated(found *located) {
-	if found == nil || found.err != nil || len(found.refs) == 0 {
+	if found == nil {
+		return
+	}
+	if found.damaged {
+		l.Fence(env.EOther)
+		l.damage = &Damage{found.from, found.err}
+	}
+	if found.err != nil || len(found.refs) == 0 {
 		return
 	}
 	invariant.Sometimes(true, invariant.MarkFetchLocated)
@@ -50,7 +58,18 @@ type located struct {
 	from    kafka.Offset
 	refs    []batchRef
 	err     error
+	damaged bool // err is about what the files hold, not about reading them
 }
+
+// Damage says that no batch holds an offset that was written, and why.
+type Damage struct {
+	Offset kafka.Offset
+	Err    error
+}
+
+// Damage returns what a look-up has found to be broken, nil for nothing. The log is fenced. Recovery
+// finds it again if it lies above the recovery point, and would not look for it below.
+func (l *Log) Damage() *Damage { return l.damage }
 
 const (
 	locateBlock  = 16 << 10 // bytes read at once while headers are walked
@@ -64,7 +83,11 @@ func (*locateJob) Name() string { return "locate" }
 // Run looks the offset up.
 func (j *locateJob) Run(disk env.Disk) any {
 	refs, err := j.locate(disk)
-	return &located{segment: j.segment.base, from: j.offset, refs: refs, err: err}
+	var errno env.Errno
+	return &located{
+		segment: j.segment.base, from: j.offset, refs: refs, err: err,
+		damaged: err != nil && !errors.As(err, &errno),
+	}
 }
 
 func (j *locateJob) locate(disk env.Disk) ([]batchRef, error) {

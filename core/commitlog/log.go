@@ -41,6 +41,7 @@ type Log struct {
 	closed     bool
 	fenced     bool
 	reason     env.Errno
+	damage     *Damage // found by a look-up
 }
 
 // Open makes a log of what RecoverJob found and emits the effects that open its files. name is

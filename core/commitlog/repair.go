@@ -57,12 +57,7 @@ func (r *recovery) changedNothing() bool {
 
 func (r *recovery) markRepair() error {
 	r.marked = true
-	name := child(r.job.Path, recoveryMarkName)
-	f, errno := r.disk.Open(name, env.OpenOrNew)
-	if errno == env.OK {
-		errno = f.Close()
-	}
-	return failed("create", name, errno)
+	return leaveMark(r.disk, r.job.Path)
 }
 
 // deleteFiles removes the snapshots of states that were lost, then the segments behind the end, from

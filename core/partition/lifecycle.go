@@ -51,7 +51,7 @@ func (r *Replica) Settled() bool {
 	case Absent, Waiting, Damaged, Closed, Gone:
 		return true
 	case Fenced:
-		return r.log.Quiescent() && len(r.lookups) == 0
+		return r.job == 0 && r.log.Quiescent() && len(r.lookups) == 0
 	}
 	return false
 }
@@ -114,6 +114,8 @@ func (r *Replica) finishJob(res any, out *env.Effects) {
 		}
 	case Recovering:
 		r.finishRecovery(res.(*commitlog.Recovered), out)
+	case Fenced:
+		r.finishFenced(out) // whether the mark was left or not
 	case Draining:
 		r.finishDraining(out)
 	case Deleting:
@@ -161,7 +163,7 @@ func (r *Replica) finishRecovery(found *commitlog.Recovered, out *env.Effects) {
 
 func (r *Replica) finishOpening(out *env.Effects) {
 	if r.log.Fenced() {
-		r.fence()
+		r.fence(out)
 		r.finishFenced(out)
 		return
 	}
@@ -178,25 +180,30 @@ func (r *Replica) finishOpening(out *env.Effects) {
 
 // fence ends service after a failed effect. Batches above the written end have failed and are
 // answered as Kafka answers an I/O error; nothing is acknowledged from here on (fsyncgate).
-func (r *Replica) fence() {
+func (r *Replica) fence(out *env.Effects) {
 	if l := r.lead; l != nil {
 		r.wanted = &Leadership{l.epoch, l.partitionEpoch, l.isr, l.replicas}
 	}
 	r.resign(kafka.KafkaStorageError)
-	r.state, r.changed, r.suspect = Fenced, true, true
+	r.startJob(Fenced, &commitlog.SuspectJob{Path: r.Path()}, out)
+	r.changed, r.suspect = true, true
 	r.Counters.Fences++
 	invariant.Sometimes(true, invariant.MarkLogFenced)
 }
 
 // finishFenced lets go of a fenced log once nothing is under way any more: effects, look-ups, and
-// responses that still read its files, which recovery may cut.
+// responses that still read its files, which recovery may cut. Damage below the recovery point is
+// nothing that recovery could mend: the replica steps aside.
 func (r *Replica) finishFenced(out *env.Effects) {
-	if !r.log.Quiescent() || len(r.lookups) > 0 || r.handles.Leased() > 0 {
+	if r.job != 0 || !r.log.Quiescent() || len(r.lookups) > 0 || r.handles.Leased() > 0 {
 		return
 	}
 	r.start = Checkpointed{r.log.RecoveryPoint(), r.log.LogStartOffset(), r.highWatermark}
-	r.abandon(out)
 	r.state = Waiting
+	if d := r.log.Damage(); d != nil && d.Offset < r.log.RecoveryPoint() {
+		r.state, r.changed, r.err = Damaged, true, d.Err
+	}
+	r.abandon(out)
 }
 
 func (r *Replica) abandon(out *env.Effects) {
@@ -208,7 +215,7 @@ func (r *Replica) abandon(out *env.Effects) {
 func (r *Replica) finishClosing(out *env.Effects) {
 	switch {
 	case r.log.Fenced():
-		r.fence()
+		r.fence(out)
 		r.wanted = nil
 		r.finishFenced(out)
 	case r.log.Closed() && len(r.lookups) == 0:

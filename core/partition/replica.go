@@ -251,7 +251,7 @@ func (r *Replica) settle(out *env.Effects) {
 		r.finishOpening(out)
 	case Online:
 		if r.log.Fenced() {
-			r.fence()
+			r.fence(out)
 			r.finishFenced(out)
 			return
 		}
