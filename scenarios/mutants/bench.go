@@ -20,12 +20,12 @@ import (
 // bench builds mutants and runs them. The tree is left as it is: the compiler is told to read the
 // mutated file in place of the real one.
 type bench struct {
-	root    string // of the module, absolute
-	dir     string // for what is made
-	seeds   uint64 // of each scenario
-	budget  time.Duration
-	mu      sync.Mutex
-	normals map[string]time.Duration // what a package's tests take without a mutant
+	root   string // of the module, absolute
+	dir    string // for what is made
+	seeds  uint64 // of each scenario
+	budget time.Duration
+	mu     sync.Mutex
+	tested map[string]bool // packages whose tests pass without a mutant
 }
 
 // workshop is the directory of one mutant.
@@ -86,20 +86,29 @@ func (w *workshop) build(ctx context.Context, dir string) (binary string, err er
 		return "", err
 	}
 	binary = filepath.Join(w.dir, "stet")
-	return binary, w.gotool(ctx, "build", "-overlay", w.overlay, "-buildvcs=false", "-o", binary,
-		"./cmd/stet")
+	err = w.gotool(ctx, "build", "-overlay", w.overlay, "-buildvcs=false", "-o", binary, "./cmd/stet")
+	if errors.Is(err, errNoBuild) {
+		err = fmt.Errorf("the mutated package compiles, the binary does not: %s", err)
+	}
+	return binary, err
 }
 
-// limited is a command under a bound of memory: a mutant may take all it can get.
-func limited(binary string, args ...string) []string {
-	const kilobytes = "6000000"
-	return append([]string{"sh", "-c", `ulimit -v ` + kilobytes + `; exec "$0" "$@"`, binary}, args...)
+// limited is a command under a bound of memory and one of CPU time: a mutant may take all it can
+// get, and wall time says little on a machine that does other work. The kernel kills what goes over
+// the second.
+func limited(cpu time.Duration, binary string, args ...string) []string {
+	const kilobytes = 6_000_000
+	script := fmt.Sprintf(`ulimit -v %d; ulimit -t %d; exec "$0" "$@"`, kilobytes,
+		int64(cpu.Seconds()))
+	return append([]string{"sh", "-c", script, binary}, args...)
 }
+
+// wallLimit ends what hangs without using the CPU.
+const wallLimit = 15 * time.Minute
 
 // test runs the unit tests of the mutated package and returns what killed the mutant, "" if none.
 func (w *workshop) test(ctx context.Context, dir string) (killer string, err error) {
-	normal, err := w.normal(ctx, dir)
-	if err != nil {
+	if err := w.testNormal(ctx, dir); err != nil {
 		return "", err
 	}
 	binary := filepath.Join(w.dir, "tests")
@@ -113,43 +122,43 @@ func (w *workshop) test(ctx context.Context, dir string) (killer string, err err
 	if _, err := os.Stat(binary); errors.Is(err, fs.ErrNotExist) {
 		return "", nil // the package has no tests
 	}
-	out, err := w.runTests(ctx, binary, dir, w.budget+4*normal)
+	out, err := w.runTests(ctx, binary, dir)
 	if err == nil || ctx.Err() != nil {
 		return "", ctx.Err()
 	}
 	return firstFailure(string(out)), nil
 }
 
-func (b *bench) runTests(ctx context.Context, binary, dir string, limit time.Duration) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, limit+10*time.Second)
-	defer cancel()
-	command := limited(binary, "-test.timeout", limit.String())
+func (b *bench) runTests(ctx context.Context, binary, dir string) ([]byte, error) {
+	command := limited(b.budget, binary, "-test.timeout", wallLimit.String())
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Dir = filepath.Join(b.root, filepath.FromSlash(dir))
 	cmd.WaitDelay = time.Second
-	return cmd.CombinedOutput()
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState != nil && cmd.ProcessState.ExitCode() < 0 {
+		out = append(out, "\npanic: test timed out: "+cmd.ProcessState.String()...)
+	}
+	return out, err
 }
 
-// normal returns how long the tests of a package take as it is. They have to pass.
-func (b *bench) normal(ctx context.Context, dir string) (time.Duration, error) {
+// testNormal runs the tests of a package as it is, once. They have to pass, within the budget.
+func (b *bench) testNormal(ctx context.Context, dir string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if d, ok := b.normals[dir]; ok {
-		return d, nil
+	if b.tested[dir] {
+		return nil
 	}
 	binary := filepath.Join(b.dir, "normal-"+path.Base(dir))
 	if err := b.gotool(ctx, "test", "-c", "-o", binary, "./"+dir); err != nil {
-		return 0, err
+		return err
 	}
-	if _, err := os.Stat(binary); errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
+	if _, err := os.Stat(binary); err == nil {
+		if out, err := b.runTests(ctx, binary, dir); err != nil {
+			return fmt.Errorf("%s: without a mutant: %w: %s", dir, err, out)
+		}
 	}
-	start := time.Now()
-	if out, err := b.runTests(ctx, binary, dir, 10*time.Minute); err != nil {
-		return 0, fmt.Errorf("%s: without a mutant: %w: %s", dir, err, out)
-	}
-	b.normals[dir] = time.Since(start)
-	return b.normals[dir], nil
+	b.tested[dir] = true
+	return nil
 }
 
 // firstFailure returns the name of the first test that failed, or what ended the binary.

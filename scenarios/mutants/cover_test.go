@@ -33,15 +33,13 @@ func TestControlSeesWhatTheSeedsExecute(t *testing.T) {
 	require.NoError(t, b.control(t.Context(), 1, file))
 	c, err := readCoverage(file)
 	require.NoError(t, err)
-	s := slip(t, "core/metadata/brokers.go", "Heartbeat", "b.Fenced && !beat.WantFence",
-		"b.Fenced || !beat.WantFence")
-	require.True(t, c.reached(s))
 	executed := map[bool]int{}
 	for _, blocks := range c {
 		for _, b := range blocks {
 			executed[b.executed]++
 		}
 	}
+	require.NotEmpty(t, c["core/broker/broker.go"])
 	require.Greater(t, executed[true], 1000)
 	require.Greater(t, executed[false], 100)
 }

@@ -33,13 +33,8 @@ type judged struct {
 	Evidence string            `json:"evidence,omitempty"`
 	Runs     int               `json:"runs"`  // of the simulator, the one that killed it among them
 	Seeds    uint64            `json:"seeds"` // of each scenario that were asked for
-	// Cut says that the budget was over before all seeds had been run.
-	Cut     bool    `json:"cut,omitempty"`
-	Seconds float64 `json:"seconds"`
+	Seconds  float64           `json:"seconds"`
 }
-
-// runLimit is above what a run takes, a tenth of a second, by more than any load explains.
-const runLimit = 30 * time.Second
 
 // assertion is what a panic of package invariant is counted as.
 const assertion = "assertion"
@@ -79,17 +74,21 @@ func (b *bench) judge(ctx context.Context, s *site, dir string, was *judged) (j 
 	return j, err
 }
 
+// perSeed is added to the budget for each seed of all scenarios, which takes a second as a rule:
+// slow is not hung.
+const perSeed = 4 * time.Second
+
 // simulate runs the seeds of all scenarios that were not run yet, one after another, until one
 // fails.
 func (b *bench) simulate(ctx context.Context, binary string, j *judged) error {
 	all, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var first *scenarios.Result
-	before := j.Runs
 	c := campaign.Campaign{
 		Scenarios: names(), Seeds: campaign.Seeds{From: j.Seeds + 1, To: b.seeds}, Jobs: 1,
-		Worker: limited(binary, "sim", "worker"), Timeout: runLimit, Budget: b.budget,
-		Ended: func(*campaign.Summary, *scenarios.Result) { j.Runs++ },
+		Worker:  limited(b.budget+time.Duration(b.seeds)*perSeed, binary, "sim", "worker"),
+		Timeout: wallLimit,
+		Ended:   func(*campaign.Summary, *scenarios.Result) { j.Runs++ },
 		Failed: func(r *scenarios.Result, _ bool) {
 			if first == nil {
 				first = r
@@ -109,7 +108,6 @@ func (b *bench) simulate(ctx context.Context, binary string, j *judged) error {
 		j.killedBy(first)
 		return nil
 	}
-	j.Cut = j.Cut || j.Runs-before < int(b.seeds-j.Seeds)*len(c.Scenarios)
 	j.Seeds = b.seeds
 	return nil
 }
@@ -118,8 +116,11 @@ func (b *bench) simulate(ctx context.Context, binary string, j *judged) error {
 func (j *judged) killedBy(r *scenarios.Result) {
 	j.Killer, j.By, j.Failed = simulator, string(r.Check), r.Failed
 	text := strings.Join(r.Evidence, "\n")
-	if r.Check == scenarios.Panic && strings.Contains(text, "assertion failed") {
+	switch {
+	case r.Check == scenarios.Panic && strings.Contains(text, "assertion failed"):
 		j.By = assertion
+	case r.Check == scenarios.OutOfMemory && !strings.Contains(text, "out of memory"):
+		j.By = string(scenarios.Timeout) // killed for its CPU time
 	}
 	j.Evidence, _, _ = strings.Cut(text, "\n")
 	if runes := []rune(j.Evidence); len(runes) > 200 {

@@ -7,40 +7,35 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"stet/scenarios"
 )
 
 func newBench(t *testing.T) *bench {
 	path, err := filepath.Abs(root)
 	require.NoError(t, err)
 	return &bench{
-		root: path, dir: t.TempDir(), seeds: 1, budget: time.Minute, normals: map[string]time.Duration{},
+		root: path, dir: t.TempDir(), seeds: 1, budget: time.Minute, tested: map[string]bool{},
 	}
 }
 
-// slip finds the mutant of a function of the core.
-func slip(t *testing.T, file, function, original, mutated string) *site {
-	source, err := os.ReadFile(filepath.Join(root, file))
+// plant is a mutant that adds code to a file of the core that has only a package clause.
+func plant(t *testing.T, dir, code string) *site {
+	s := &site{File: dir + "/doc.go", Mutated: "\n" + code + "\n"}
+	source, err := os.ReadFile(filepath.Join(root, s.File))
 	require.NoError(t, err)
-	found, err := sites(file, source)
-	require.NoError(t, err)
-	for i := range found {
-		s := &found[i]
-		if s.Function == function && s.Original == original && s.Mutated == mutated {
-			return s
-		}
-	}
-	require.Failf(t, "no such mutant", "%s: %s", function, original)
-	return nil
+	s.from, s.to = len(source), len(source)
+	return s
 }
 
 func TestTheSimulatorKillsAndTheTreeStays(t *testing.T) {
-	s := slip(t, "core/broker/broker.go", "Broker.Turn", "subject != nil", "!(subject != nil)")
+	s := plant(t, "core/broker", `func init() { panic("assertion failed: planted") }`)
 	before, err := os.ReadFile(filepath.Join(root, s.File))
 	require.NoError(t, err)
 	j, err := newBench(t).judge(t.Context(), s, "core/broker", nil)
 	require.NoError(t, err)
 	require.Equal(t, simulator, j.Killer)
-	require.NotEmpty(t, j.By)
+	require.Equal(t, assertion, j.By)
 	require.Equal(t, 1, j.Runs)
 	require.False(t, j.open())
 	after, err := os.ReadFile(filepath.Join(root, s.File))
@@ -48,14 +43,25 @@ func TestTheSimulatorKillsAndTheTreeStays(t *testing.T) {
 	require.Equal(t, string(before), string(after))
 }
 
-func TestUnitTestsKillWhatTheyKill(t *testing.T) {
-	s := slip(t, "core/metadata/brokers.go", "Heartbeat", "b.Fenced && !beat.WantFence",
-		"b.Fenced || !beat.WantFence")
-	w, err := newBench(t).set(s)
+func TestWhatNeverEndsIsKilledByItsCPUTime(t *testing.T) {
+	b := newBench(t)
+	b.budget = time.Second
+	j, err := b.judge(t.Context(), plant(t, "core/broker", "func init() { for {} }"), "core/broker", nil)
 	require.NoError(t, err)
-	by, err := w.test(t.Context(), "core/metadata")
+	require.Equal(t, simulator, j.Killer)
+	require.EqualValues(t, scenarios.Timeout, j.By)
+}
+
+func TestUnitTestsKillWhatTheSimulatorDoesNot(t *testing.T) {
+	s := plant(t, "core/metadata", `
+		import ("os"; "strings")
+		func init() { if strings.HasSuffix(os.Args[0], "tests") { panic("planted") } }`)
+	j, err := newBench(t).judge(t.Context(), s, "core/metadata", nil)
 	require.NoError(t, err)
-	require.Equal(t, "TestHeartbeatUnfencesOnceTheBrokerHasSeenItself", by)
+	require.Equal(t, unitTests, j.Killer)
+	require.Equal(t, "panic: planted", j.By)
+	require.Equal(t, len(names()), j.Runs)
+	require.True(t, j.open())
 }
 
 func TestWhatDoesNotCompileIsNoMutant(t *testing.T) {
@@ -75,7 +81,6 @@ func TestMoreSeedsGoOnAfterTheLast(t *testing.T) {
 	require.Equal(t, "X", j.By)
 	require.EqualValues(t, 3, j.Seeds)
 	require.Equal(t, 8+len(names()), j.Runs)
-	require.False(t, j.Cut)
 }
 
 func TestAPackageWithoutTestsKillsNothing(t *testing.T) {

@@ -42,7 +42,7 @@ func main() {
 	flag.IntVar(&f.n, "n", 100, "mutants, shared by the packages of core by lines")
 	flag.Uint64Var(&f.seed, "seed", 1, "seed of the draw")
 	flag.Uint64Var(&f.seeds, "seeds", 15, "seeds of each scenario that a mutant is run with")
-	flag.DurationVar(&f.budget, "budget", time.Minute, "time for each stage of a mutant, without builds")
+	flag.DurationVar(&f.budget, "budget", time.Minute, "CPU time for each stage of a mutant, without builds")
 	flag.IntVar(&f.jobs, "jobs", 1, "mutants at a time")
 	flag.StringVar(&f.state, "state", "out/mutants.state", "keep what was judged, and go on from it; "+
 		"with more seeds, from the last of each mutant")
@@ -99,7 +99,7 @@ func run(ctx context.Context, f *flags) (*report, error) {
 	}
 	defer os.RemoveAll(dir)
 	b := &bench{
-		root: root, dir: dir, seeds: f.seeds, budget: f.budget, normals: map[string]time.Duration{},
+		root: root, dir: dir, seeds: f.seeds, budget: f.budget, tested: map[string]bool{},
 	}
 	covered := fmt.Sprintf("%s.cover.%d", f.state, f.seeds)
 	if _, err := os.Stat(covered); len(s.done) == 0 || err != nil {

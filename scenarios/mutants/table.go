@@ -53,9 +53,6 @@ func list(w io.Writer, title string, entries []entry) {
 		if e.By != "" {
 			fmt.Fprintf(w, "    by %s\n", e.By)
 		}
-		if e.Cut {
-			fmt.Fprintf(w, "    only %d runs: the time was over\n", e.Runs)
-		}
 	}
 }
 
