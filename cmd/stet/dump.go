@@ -46,6 +46,7 @@ Exits 10 if something in a file is invalid.`,
 		{"timeindex", "Print the entries of time indexes (.timeindex)", dumpTimeIndex},
 		{"snapshot", "Print producer snapshots and their sidecars (.snapshot, .sequences)", dumpSnapshot},
 		{"checkpoint", "Print offset or leader-epoch checkpoints", dumpCheckpoint},
+		{"metadata", "Print the controller's logs and snapshots (stet/raft)", dumpMetadata},
 		{"life", "Print clean-start markers and last lives (stet/clean, stet/life)", dumpLife},
 	}
 	for _, k := range kinds {

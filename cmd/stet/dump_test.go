@@ -17,6 +17,7 @@ func TestDumpExitsTenWhenAFileIsInvalid(t *testing.T) {
 		"snapshot":   "00000000000000000007.snapshot",
 		"checkpoint": "leader-epoch-checkpoint",
 		"life":       "clean",
+		"metadata":   "log-00000000000000000001",
 	}
 	for kind, name := range damaged {
 		path := filepath.Join(dir, name)

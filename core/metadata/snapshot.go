@@ -57,6 +57,35 @@ func appendTopic(dst []byte, t *Topic) []byte {
 
 // DecodeSnapshot reads what AppendSnapshot wrote. The image shares no memory with the bytes.
 func DecodeSnapshot(b []byte) (*Image, error) {
+	records, err := openSnapshot(b)
+	if err != nil {
+		return nil, err
+	}
+	return decodeSnapshotBody(records)
+}
+
+// SnapshotRecords returns the records of a snapshot that DecodeSnapshot accepts, for people: what
+// would make its image of an empty one.
+func SnapshotRecords(b []byte) ([]Record, error) {
+	body, err := openSnapshot(b)
+	if err != nil {
+		return nil, err
+	}
+	in := reader{rest: body}
+	in.bytes() // the position
+	var records []Record
+	for len(in.rest) > 0 && !in.bad {
+		r, err := decodeRecord(in.bytes())
+		if err != nil {
+			return records, err
+		}
+		records = append(records, r)
+	}
+	return records, nil
+}
+
+// openSnapshot returns the bytes of the records.
+func openSnapshot(b []byte) ([]byte, error) {
 	if len(b) < 5 || b[0] != snapshotVersion {
 		return nil, fmt.Errorf("not a metadata snapshot of version %d", snapshotVersion)
 	}
@@ -64,7 +93,7 @@ func DecodeSnapshot(b []byte) (*Image, error) {
 	if crc != crc32.Checksum(body, castagnoli) {
 		return nil, fmt.Errorf("metadata snapshot of %d bytes: wrong checksum", len(b))
 	}
-	return decodeSnapshotBody(body[1:])
+	return body[1:], nil
 }
 
 func decodeSnapshotBody(records []byte) (*Image, error) {

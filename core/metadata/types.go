@@ -2,6 +2,7 @@ package metadata
 
 import (
 	"encoding/base64"
+	"encoding/hex"
 	"slices"
 
 	"stet/core/kafka"
@@ -19,6 +20,9 @@ func (id DirectoryID) String() string { return base64.RawURLEncoding.EncodeToStr
 
 // IncarnationID is the random id of one life of a broker process.
 type IncarnationID [16]byte
+
+// String gives 32 hexadecimal digits.
+func (id IncarnationID) String() string { return hex.EncodeToString(id[:]) }
 
 // Features is the level of behaviour that the whole cluster has agreed to. Every switch between old
 // and new behaviour reads this one value.
