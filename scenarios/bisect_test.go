@@ -81,7 +81,9 @@ func TestEqualTracesDoNotDiverge(t *testing.T) {
 }
 
 func TestATraceThatGoesOnDivergesWhereTheOtherEnds(t *testing.T) {
-	for _, records := range []int{3, windowLines - 3, windowLines - 2, windowLines - 1, windowLines, 5000} {
+	for _, records := range []int{
+		3, windowLines - 3, windowLines - 2, windowLines - 1, windowLines, 5000,
+	} {
 		d, _, err := inStep(func(w io.Writer) { walk(w, records, -1, "") },
 			func(w io.Writer) { walk(w, records+1, -1, "") })
 		require.NoError(t, err)

@@ -26,7 +26,7 @@ func TestARetryThatIsToldAnotherOffsetFailsP3(t *testing.T) {
 	r := quiet(t, 21)
 	var send *linearizability.Send
 	for _, s := range r.recorder.sends {
-		if s.Idempotent && len(s.Records) > 1 {
+		if s.Idempotent && len(s.Records) > 1 && len(s.Attempts) == 1 {
 			send = s
 		}
 	}

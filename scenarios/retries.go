@@ -6,8 +6,8 @@ import (
 	"stet/linearizability"
 )
 
-// checkRetry is P3: an idempotent send that was tried again, and is acknowledged, is told the offset
-// at which its batch stands, however often it came and whatever the first answer would have been.
+// checkRetry is P3: an idempotent send that was tried again, and is acknowledged, is told the
+// offset at which its batch stands, however often it came and whatever the first answer would have been.
 // That the offset is committed by then is R10. The log is read when the client learns of it: later
 // the offset may be lost by an excuse and given to another batch.
 func (m *monitor) checkRetry(s *linearizability.Send, base kafka.Offset) {

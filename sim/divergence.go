@@ -24,6 +24,11 @@ const DivergenceContext = 8
 // their fields they differ.
 func (d Divergence) String() string {
 	a, b := parseLine(d.A), parseLine(d.B)
+	for a.from < min(len(a.Payload), len(b.Payload)) && a.Payload[a.from] == b.Payload[a.from] {
+		a.from++
+	}
+	a.from &^= 1 // whole bytes, of two digits
+	b.from = a.from
 	at := a
 	if !at.parsed {
 		at = b
@@ -48,6 +53,7 @@ type traceLine struct {
 	Payload      string
 	Hash         string `json:"h"`
 	parsed       bool
+	from         int // the digit of the payload from which on it is shown
 	text         string
 }
 
@@ -82,7 +88,9 @@ func (l traceLine) String() string {
 		fmt.Fprintf(&text, " [%d %d %d]", l.A, l.B, l.C)
 	}
 	if l.Payload != "" {
-		fmt.Fprintf(&text, " %d bytes %s", len(l.Payload)/2, l.Payload[:min(maxShown, len(l.Payload))])
+		rest := l.Payload[l.from:]
+		fmt.Fprintf(&text, " %d bytes, from %d: %s", len(l.Payload)/2, l.from/2,
+			rest[:min(maxShown, len(rest))])
 	}
 	fmt.Fprintf(&text, " #%s", l.Hash)
 	return text.String()

@@ -91,7 +91,9 @@ func (c *caller) learn(conn *client.Conn, topic string) (kafka.TopicID, bool) {
 }
 
 // metadata asks about a topic.
-func (c *caller) metadata(conn *client.Conn, topic string) (led int, code kafka.ErrorCode, ok bool) {
+func (c *caller) metadata(conn *client.Conn, topic string) (
+	led int, code kafka.ErrorCode, ok bool,
+) {
 	c.host.Topic, c.host.TopicID = topic, kafka.TopicID{}
 	led, code = conn.Metadata(12)
 	switch code {

@@ -39,7 +39,8 @@ func TestScripts(t *testing.T) {
 func TestATranscriptIsReplacedAndCommentsStay(t *testing.T) {
 	got, err := Run("# Why.\n\n# More.\nnodes 2\nstart n2\n----\nn1: lies\n\n\nadvance 1s\n----\n", 1)
 	require.NoError(t, err)
-	require.Equal(t, "# Why.\n\n# More.\nnodes 2\nstart n2\n----\nn2: ready\n\nadvance 1s\n----\n", got)
+	require.Equal(t, "# Why.\n\n# More.\nnodes 2\nstart n2\n----\nn2: ready\n\nadvance 1s\n----\n",
+		got)
 }
 
 func TestACommandThatMakesNoSenseIsNamedWithItsLine(t *testing.T) {

@@ -27,7 +27,7 @@ func TestTheFirstBatchGoesAlone(t *testing.T) {
 	l.confirmed = true
 	require.Same(t, l.queue[1], l.ready(0, pipelined))
 	l.confirmed = false
-	require.Same(t, l.queue[1], l.ready(0, &ProducerConfig{}), "without idempotence nothing is at stake")
+	require.Same(t, l.queue[1], l.ready(0, &ProducerConfig{}), "without idempotence all may go")
 }
 
 func TestNobodyOvertakesABatchThatWaitsForItsRetry(t *testing.T) {
