@@ -261,27 +261,6 @@ func readIndexFile(path string) (kafka.Offset, []byte, error) {
 	return base, b, err
 }
 
-func dumpSnapshot(p *printer, path string, _ *dumpFlags) error {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	if filepath.Ext(path) == ".sequences" {
-		return dumpSequences(p, path, b)
-	}
-	entries, err := commitlog.DecodeSnapshot(b)
-	for _, e := range entries {
-		last := commitlog.ProducerBatch{LastSequence: kafka.NoSequence, LastOffset: kafka.NoOffset}
-		if n := len(e.Batches); n > 0 {
-			last = e.Batches[n-1]
-		}
-		p.line("producerId", e.ID, "producerEpoch", e.Epoch, "lastSequence", last.LastSequence,
-			"lastOffset", last.LastOffset, "offsetDelta", last.OffsetDelta, "timestamp", e.Timestamp,
-			"coordinatorEpoch", e.CoordinatorEpoch, "currentTxnFirstOffset", e.TransactionStart)
-	}
-	return err
-}
-
 func dumpCheckpoint(p *printer, path string, _ *dumpFlags) error {
 	b, err := os.ReadFile(path)
 	if err != nil {

@@ -79,7 +79,8 @@ func (c *Controller) describeCreation(o *metadata.CreatedTopic, validateOnly boo
 		t.TopicID = o.ID
 	}
 	t.NumPartitions, t.ReplicationFactor = o.Partitions, o.ReplicationFactor
-	for _, e := range metadata.EffectiveTopicConfigs(c.config.Topic, o.Configs, int(o.ReplicationFactor)) {
+	settings := metadata.EffectiveTopicConfigs(c.config.Topic, o.Configs, int(o.ReplicationFactor))
+	for _, e := range settings {
 		setting := kmsg.NewCreateTopicsResponseTopicConfig()
 		setting.Name, setting.Value, setting.Source = e.Name, &e.Value, int8(sourceDefault)
 		if e.Override {

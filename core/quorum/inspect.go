@@ -41,8 +41,11 @@ func InspectLog(name string, file []byte) (LogFile, error) {
 	return found, nil
 }
 
-// InspectSnapshot reads a snapshot file, given likewise. The body is the application's, and a view of the file.
-func InspectSnapshot(name string, file []byte) (at Position, members ConfState, body []byte, err error) {
+// InspectSnapshot reads a snapshot file, given likewise. The body is the application's, and a view
+// of the file.
+func InspectSnapshot(name string, file []byte) (
+	at Position, members ConfState, body []byte, err error,
+) {
 	index, _ := number(name, snapshotPrefix)
 	s, ok := parseSnapshot(file)
 	if !ok || s.at.Index != index {

@@ -3,10 +3,33 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"stet/core/commitlog"
+	"stet/core/kafka"
 )
+
+func dumpSnapshot(p *printer, path string, _ *dumpFlags) error {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if filepath.Ext(path) == ".sequences" {
+		return dumpSequences(p, path, b)
+	}
+	entries, err := commitlog.DecodeSnapshot(b)
+	for _, e := range entries {
+		last := commitlog.ProducerBatch{LastSequence: kafka.NoSequence, LastOffset: kafka.NoOffset}
+		if n := len(e.Batches); n > 0 {
+			last = e.Batches[n-1]
+		}
+		p.line("producerId", e.ID, "producerEpoch", e.Epoch, "lastSequence", last.LastSequence,
+			"lastOffset", last.LastOffset, "offsetDelta", last.OffsetDelta, "timestamp", e.Timestamp,
+			"coordinatorEpoch", e.CoordinatorEpoch, "currentTxnFirstOffset", e.TransactionStart)
+	}
+	return err
+}
 
 // dumpSequences prints the sidecar of a producer snapshot: a line that says whether it belongs to
 // the snapshot beside it, and then a line for each batch that the snapshot has no place for, and for
