@@ -20,8 +20,8 @@ type TopicSetting struct {
 	set  func(c *TopicConfig, value string) error // nil: not obeyed
 	text func(c *TopicConfig) string              // the value in force; nil: Default is
 
-	missing string // what Stet lacks, so that only allowed values are accepted
-	allowed func(value string) bool
+	instead string                  // what Stet does, so that only some values can be obeyed
+	allowed func(value string) bool // nil: all that set accepts
 }
 
 // FindTopicSetting returns the setting with Kafka's name.
@@ -46,8 +46,8 @@ func (s *TopicSetting) Check(value string) error {
 		}
 	}
 	if s.allowed != nil && !s.allowed(value) {
-		return fmt.Errorf("%s: Stet has no %s yet, so %q would not be obeyed: leave it out, or set %q",
-			s.Name, s.missing, value, s.Default)
+		return fmt.Errorf("%s: %q would not be obeyed, because Stet %s: leave it out, or set %q",
+			s.Name, value, s.instead, s.Default)
 	}
 	return nil
 }
@@ -77,22 +77,22 @@ const (
 func TopicSettings() []TopicSetting {
 	return []TopicSetting{
 		cleanupPolicy(),
-		only("compression.gzip.level", "-1", "recompression"),
-		only("compression.lz4.level", "9", "recompression"),
-		only("compression.type", "producer", "recompression"),
-		only("compression.zstd.level", "3", "recompression"),
-		only("delete.retention.ms", "86400000", "compaction"),
-		only("errors.deadletterqueue.group.enable", "false", "share groups"),
-		only("file.delete.delay.ms", "0", "delay before files are removed"),
+		only("compression.gzip.level", "-1", "keeps the codec of the producer"),
+		only("compression.lz4.level", "9", "keeps the codec of the producer"),
+		only("compression.type", "producer", "keeps the codec of the producer"),
+		only("compression.zstd.level", "3", "keeps the codec of the producer"),
+		only("delete.retention.ms", "86400000", "does not compact yet"),
+		only("errors.deadletterqueue.group.enable", "false", "has no share groups yet"),
+		only("file.delete.delay.ms", "0", "removes files at once"),
 		long("flush.messages", never, 1, func(c *TopicConfig) *int64 { return &c.FlushMessages }),
-		only("flush.ms", never, "flushing by time (flush.messages counts)"),
-		only("follower.replication.throttled.replicas", "", "throttling of replication"),
+		only("flush.ms", never, "does not flush by time yet, only by flush.messages"),
+		only("follower.replication.throttled.replicas", "", "does not throttle replication"),
 		integer("index.interval.bytes", "4096", 0,
 			func(c *TopicConfig) *int32 { return &c.IndexIntervalBytes }),
-		only("leader.replication.throttled.replicas", "", "throttling of replication"),
-		only("local.retention.bytes", "-2", "tiered storage"),
-		only("local.retention.ms", "-2", "tiered storage"),
-		only("max.compaction.lag.ms", never, "compaction"),
+		only("leader.replication.throttled.replicas", "", "does not throttle replication"),
+		only("local.retention.bytes", "-2", "has no tiered storage"),
+		only("local.retention.ms", "-2", "has no tiered storage"),
+		only("max.compaction.lag.ms", never, "does not compact yet"),
 		integer("max.decompressed.message.bytes", "2147483639", 0,
 			func(c *TopicConfig) *int32 { return &c.MaxDecompressedMessageBytes }),
 		integer("max.message.bytes", "1048588", 0,
@@ -102,33 +102,33 @@ func TopicSettings() []TopicSetting {
 		long("message.timestamp.before.max.ms", never, 0,
 			func(c *TopicConfig) *int64 { return &c.TimestampBeforeMaxMs }),
 		timestampType(),
-		only("min.cleanable.dirty.ratio", "0.5", "compaction"),
-		only("min.compaction.lag.ms", "0", "compaction"),
+		only("min.cleanable.dirty.ratio", "0.5", "does not compact yet"),
+		only("min.compaction.lag.ms", "0", "does not compact yet"),
 		integer("min.insync.replicas", "", 1,
 			func(c *TopicConfig) *int32 { return &c.MinInsyncReplicas }),
-		only("preallocate", "false", "preallocation of files"),
-		only("remote.copy.lag.bytes", "-1", "tiered storage"),
-		only("remote.copy.lag.ms", "0", "tiered storage"),
-		only("remote.log.copy.disable", "false", "tiered storage"),
-		only("remote.log.delete.on.disable", "false", "tiered storage"),
-		only("remote.storage.enable", "false", "tiered storage"),
-		only("retention.bytes", "-1", "retention (it keeps records for ever)"),
-		only("retention.ms", "-1", "retention (it keeps records for ever)"),
+		only("preallocate", "false", "does not preallocate files"),
+		only("remote.copy.lag.bytes", "-1", "has no tiered storage"),
+		only("remote.copy.lag.ms", "0", "has no tiered storage"),
+		only("remote.log.copy.disable", "false", "has no tiered storage"),
+		only("remote.log.delete.on.disable", "false", "has no tiered storage"),
+		only("remote.storage.enable", "false", "has no tiered storage"),
+		only("retention.bytes", "-1", "keeps records for ever, so far"),
+		only("retention.ms", "-1", "keeps records for ever, so far"),
 		integer("segment.bytes", "1073741824", 1<<20,
 			func(c *TopicConfig) *int32 { return &c.SegmentBytes }),
 		integer("segment.index.bytes", "10485760", 4,
 			func(c *TopicConfig) *int32 { return &c.SegmentIndexBytes }),
-		only("segment.jitter.ms", "0", "jitter of segments"),
+		only("segment.jitter.ms", "0", "rolls without jitter"),
 		long("segment.ms", week, 1, func(c *TopicConfig) *int64 { return &c.SegmentMs }),
-		only("unclean.leader.election.enable", "false", "unclean election"),
+		only("unclean.leader.election.enable", "false", "elects no unclean leaders"),
 	}
 }
 
 // only is a setting that is not obeyed: the value that is true of Stet is accepted, in any case of
 // its letters, as Kafka reads booleans.
-func only(name, value, missing string) TopicSetting {
+func only(name, value, instead string) TopicSetting {
 	return TopicSetting{
-		Name: name, Default: value, missing: missing,
+		Name: name, Default: value, instead: instead,
 		allowed: func(asked string) bool { return strings.EqualFold(asked, value) },
 	}
 }
@@ -139,7 +139,7 @@ func only(name, value, missing string) TopicSetting {
 // since Kafka 4.2.
 func cleanupPolicy() TopicSetting {
 	return TopicSetting{
-		Name: "cleanup.policy", Default: "delete", missing: "compaction",
+		Name: "cleanup.policy", Default: "delete", instead: "does not compact yet",
 		set: func(c *TopicConfig, value string) error {
 			seen := map[string]bool{"": value != ""} // an empty list is one, an empty element is not
 			for policy := range strings.SplitSeq(value, ",") {

@@ -35,7 +35,7 @@ func TestSettingsAndFieldsAreOne(t *testing.T) {
 	reached := map[int]string{}
 	for _, s := range TopicSettings() {
 		if s.set == nil {
-			require.NotEmpty(t, s.missing, "%s: nothing obeys it, so it must say what is missing", s.Name)
+			require.NotEmpty(t, s.instead, "%s: nothing obeys it, so it must say what Stet does", s.Name)
 			continue
 		}
 		value := values[s.Name]
