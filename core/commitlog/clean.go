@@ -31,7 +31,7 @@ func DecodeKafkaClean(b []byte) (kafka.BrokerEpoch, error) {
 }
 
 // Two files of our own, below a data directory's root, with the same content. LifeName says which
-// process opened the directory last; it is written before anything else is. CleanMarkerName says
+// process opened the directory last; it is written before any replica is opened. CleanMarkerName says
 // which process closed it cleanly; it is removed before the first write of the next one. A marker
 // holds only if it names the life that the other file names, so one that came back, or that was
 // brought from elsewhere, is not believed.
