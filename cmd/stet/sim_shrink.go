@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -20,10 +21,11 @@ import (
 
 // shrinkFlags say how a schedule is made small, and where to.
 type shrinkFlags struct {
-	For    time.Duration
-	Out    string
-	Jobs   int
-	Canary string
+	For     time.Duration
+	Out     string
+	Jobs    int
+	Canary  string
+	Regress string
 }
 
 func simShrinkCommand() *cobra.Command {
@@ -34,6 +36,10 @@ func simShrinkCommand() *cobra.Command {
 		Long: `Take faults, clients, sends, partitions, settings and timing off a schedule for as long as what is
 left fails the same check. Candidates run in worker processes; what they have come to is told on
 stderr. The result does not depend on their number, unless the time is up first.
+
+Writes the small schedule, and beside it, with the extension .txt, a page that tells what happens in
+it. With --regress, the schedule is also added to the tests of scenarios/regress under this name: it
+has to pass there.
 
 The last line reads
 
@@ -48,6 +54,7 @@ Exits with 0, or with 1 if the schedule does not fail at all.`,
 	flags.StringVar(&f.Out, "out", "", "write the small schedule here; empty is FILE with .small before its extension")
 	flags.IntVar(&f.Jobs, "jobs", runtime.NumCPU(), "worker processes")
 	flags.StringVar(&f.Canary, "canary", "", "historical bugs to put back instead of those that FILE names")
+	flags.StringVar(&f.Regress, "regress", "", "add the small schedule to the regression tests under this name")
 	return c
 }
 
@@ -88,7 +95,7 @@ func simShrink(path string, f *shrinkFlags) error {
 	if err := report.Seal(ctx, s.Runners[0]); err != nil {
 		return fmt.Errorf("shrink: %s: %w", path, err)
 	}
-	if err := report.After.WriteFile(out); err != nil {
+	if err := writeShrunk(report, out, f.Regress); err != nil {
 		return fmt.Errorf("shrink: %w", err)
 	}
 	fmt.Printf("shrunk %s faults=%d/%d ops=%d/%d wall=%.1fs out=%s\n", report.Check,
@@ -103,4 +110,49 @@ func newShrinkWorker(canaries string) *shrink.Worker {
 		command = append(command, "--canary", canaries)
 	}
 	return &shrink.Worker{Runner: campaign.Runner{Command: command}}
+}
+
+// writeShrunk writes the schedule, the story of it, and the regression test.
+func writeShrunk(r *shrink.Report, out, regress string) error {
+	if err := r.After.WriteFile(out); err != nil {
+		return err
+	}
+	if regress != "" {
+		if err := addRegression(r.After, regress); err != nil {
+			return err
+		}
+	}
+	if r.Result.Hash == "" {
+		return nil // it takes its process along
+	}
+	file, err := os.Create(strings.TrimSuffix(out, filepath.Ext(out)) + ".txt")
+	if err != nil {
+		return err
+	}
+	if err := r.Tell(file); err != nil {
+		file.Close()
+		return err
+	}
+	return file.Close()
+}
+
+// addRegression adds a schedule to the regression tests of the module around here.
+func addRegression(s *schedule.Schedule, name string) error {
+	if name != filepath.Base(name) || strings.ContainsAny(name, ". ") {
+		return fmt.Errorf("regress: %q: give a name of one word, as lost-tail", name)
+	}
+	dir, err := filepath.Abs(".")
+	if err != nil {
+		return err
+	}
+	for {
+		testdata := filepath.Join(dir, "scenarios", "regress", "testdata")
+		if info, err := os.Stat(testdata); err == nil && info.IsDir() {
+			return s.WriteFile(filepath.Join(testdata, name+".schedule"))
+		}
+		if dir == filepath.Dir(dir) {
+			return errors.New("regress: no scenarios/regress/testdata here or above: run it in the module")
+		}
+		dir = filepath.Dir(dir)
+	}
 }

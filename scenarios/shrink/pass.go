@@ -41,6 +41,7 @@ func passes() []pass {
 		{name: "remains", edits: dropRemains},
 		{name: "pages", edits: dropPages},
 		{name: "values of faults", choices: simplerFaults},
+		{name: "sends for time", edits: waitInstead},
 	}
 }
 

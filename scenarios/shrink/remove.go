@@ -7,6 +7,7 @@ import (
 
 	"stet/core/kafka"
 	"stet/scenarios/schedule"
+	"stet/sim"
 )
 
 // removals lists edits that each remove one element of a list.
@@ -41,6 +42,21 @@ func dropSends(s *schedule.Schedule) (edits []edit) {
 	for i := range s.Producers {
 		edits = append(edits, removals(len(s.Producers[i].Sends),
 			func(s *schedule.Schedule) *[]schedule.Send { return &s.Producers[i].Sends })...)
+	}
+	return edits
+}
+
+// waitInstead lists edits that leave a send out and have the next one come as much later as it may
+// have taken: some sends matter only because they pass the time.
+func waitInstead(s *schedule.Schedule) (edits []edit) {
+	for i := range s.Producers {
+		for j := range len(s.Producers[i].Sends) - 1 {
+			edits = append(edits, func(s *schedule.Schedule) {
+				list := &s.Producers[i].Sends
+				(*list)[j+1].After += (*list)[j].After + sim.Millisecond
+				*list = slices.Delete(*list, j, j+1)
+			})
+		}
 	}
 	return edits
 }
