@@ -15,5 +15,6 @@
 //     pages written since the last good one, and a later good sync proves nothing.
 //   - Power loss keeps any subset of the unsynced pages, independent of the file's size. A process
 //     kill keeps every completed write and a prefix of a running one.
-//   - Connections carry whole frames in order, or die.
+//   - Connections carry whole frames in order, or die. EventConnClosed is the last event of its
+//     connection; the core emits nothing for a connection whose end it was told.
 package env
