@@ -43,8 +43,11 @@ const assertion = "assertion"
 func (j *judged) open() bool { return j.Killer == nobody || j.Killer == unitTests }
 
 // judge runs a mutant through the stages until something kills it. One that was judged with fewer
-// seeds, was if there is one, is run with the others only.
-func (b *bench) judge(ctx context.Context, s *site, dir string, was *judged) (j *judged, err error) {
+// seeds, was if there is one, is run with the others only. Seeds that do not reach the slip take the
+// very steps that they take without it, so they are not run.
+func (b *bench) judge(
+	ctx context.Context, s *site, dir string, reached bool, was *judged,
+) (j *judged, err error) {
 	start := time.Now()
 	j = &judged{ID: s.id(), Package: dir, site: *s}
 	if was != nil {
@@ -57,16 +60,20 @@ func (b *bench) judge(ctx context.Context, s *site, dir string, was *judged) (j 
 		return j, err
 	}
 	defer w.clear()
-	binary, err := w.build(ctx, dir)
+	err = w.gotool(ctx, "build", "-overlay", w.overlay, "./"+dir)
 	if errors.Is(err, errNoBuild) {
 		j.Killer = noBuild
 		return j, nil
 	}
-	if err != nil {
+	if err == nil && reached {
+		err = w.simulate(ctx, j)
+	}
+	if err != nil || j.Killer == simulator {
 		return j, err
 	}
-	if err := b.simulate(ctx, binary, j); err != nil || j.Killer == simulator || was != nil {
-		return j, err
+	j.Seeds = b.seeds
+	if was != nil {
+		return j, nil
 	}
 	if j.By, err = w.test(ctx, dir); j.By != "" {
 		j.Killer = unitTests
@@ -80,13 +87,17 @@ const perSeed = 4 * time.Second
 
 // simulate runs the seeds of all scenarios that were not run yet, one after another, until one
 // fails.
-func (b *bench) simulate(ctx context.Context, binary string, j *judged) error {
+func (w *workshop) simulate(ctx context.Context, j *judged) error {
+	binary, err := w.build(ctx)
+	if err != nil {
+		return err
+	}
 	all, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var first *scenarios.Result
 	c := campaign.Campaign{
-		Scenarios: names(), Seeds: campaign.Seeds{From: j.Seeds + 1, To: b.seeds}, Jobs: 1,
-		Worker:  limited(b.budget+time.Duration(b.seeds)*perSeed, binary, "sim", "worker"),
+		Scenarios: names(), Seeds: campaign.Seeds{From: j.Seeds + 1, To: w.seeds}, Jobs: 1,
+		Worker:  limited(w.budget+time.Duration(w.seeds)*perSeed, binary, "sim", "worker"),
 		Timeout: wallLimit,
 		Ended:   func(*campaign.Summary, *scenarios.Result) { j.Runs++ },
 		Failed: func(r *scenarios.Result, _ bool) {
@@ -96,7 +107,7 @@ func (b *bench) simulate(ctx context.Context, binary string, j *judged) error {
 			cancel()
 		},
 	}
-	_, err := c.Run(all)
+	_, err = c.Run(all)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -104,11 +115,9 @@ func (b *bench) simulate(ctx context.Context, binary string, j *judged) error {
 		first = &scenarios.Result{Check: scenarios.Panic, Evidence: []string{err.Error()}}
 	}
 	if first != nil {
-		j.Seeds = b.seeds
+		j.Seeds = w.seeds
 		j.killedBy(first)
-		return nil
 	}
-	j.Seeds = b.seeds
 	return nil
 }
 

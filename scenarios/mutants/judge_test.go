@@ -32,7 +32,7 @@ func TestTheSimulatorKillsAndTheTreeStays(t *testing.T) {
 	s := plant(t, "core/broker", `func init() { panic("assertion failed: planted") }`)
 	before, err := os.ReadFile(filepath.Join(root, s.File))
 	require.NoError(t, err)
-	j, err := newBench(t).judge(t.Context(), s, "core/broker", nil)
+	j, err := newBench(t).judge(t.Context(), s, "core/broker", true, nil)
 	require.NoError(t, err)
 	require.Equal(t, simulator, j.Killer)
 	require.Equal(t, assertion, j.By)
@@ -46,7 +46,7 @@ func TestTheSimulatorKillsAndTheTreeStays(t *testing.T) {
 func TestWhatNeverEndsIsKilledByItsCPUTime(t *testing.T) {
 	b := newBench(t)
 	b.budget = time.Second
-	j, err := b.judge(t.Context(), plant(t, "core/broker", "func init() { for {} }"), "core/broker", nil)
+	j, err := b.judge(t.Context(), plant(t, "core/broker", "func init() { for {} }"), "core/broker", true, nil)
 	require.NoError(t, err)
 	require.Equal(t, simulator, j.Killer)
 	require.EqualValues(t, scenarios.Timeout, j.By)
@@ -56,7 +56,7 @@ func TestUnitTestsKillWhatTheSimulatorDoesNot(t *testing.T) {
 	s := plant(t, "core/metadata", `
 		import ("os"; "strings")
 		func init() { if strings.HasSuffix(os.Args[0], "tests") { panic("planted") } }`)
-	j, err := newBench(t).judge(t.Context(), s, "core/metadata", nil)
+	j, err := newBench(t).judge(t.Context(), s, "core/metadata", true, nil)
 	require.NoError(t, err)
 	require.Equal(t, unitTests, j.Killer)
 	require.Equal(t, "panic: planted", j.By)
@@ -66,7 +66,7 @@ func TestUnitTestsKillWhatTheSimulatorDoesNot(t *testing.T) {
 
 func TestWhatDoesNotCompileIsNoMutant(t *testing.T) {
 	s := &site{File: "core/env/errno.go", Mutated: "nonsense "}
-	j, err := newBench(t).judge(t.Context(), s, "core/env", nil)
+	j, err := newBench(t).judge(t.Context(), s, "core/env", true, nil)
 	require.NoError(t, err)
 	require.Equal(t, noBuild, j.Killer)
 }
@@ -74,13 +74,21 @@ func TestWhatDoesNotCompileIsNoMutant(t *testing.T) {
 func TestMoreSeedsGoOnAfterTheLast(t *testing.T) {
 	b := newBench(t)
 	b.seeds = 3
-	s := &site{File: "core/env/errno.go", Mutated: "// comment\n"}
-	j, err := b.judge(t.Context(), s, "core/env", &judged{Runs: 8, Seeds: 2, Killer: unitTests, By: "X"})
+	s := plant(t, "core/broker", "// nothing")
+	j, err := b.judge(t.Context(), s, "core/broker", true, &judged{Runs: 8, Seeds: 2, Killer: unitTests, By: "X"})
 	require.NoError(t, err)
 	require.Equal(t, unitTests, j.Killer)
 	require.Equal(t, "X", j.By)
 	require.EqualValues(t, 3, j.Seeds)
 	require.Equal(t, 8+len(names()), j.Runs)
+}
+
+func TestWhatIsNotReachedIsNotRun(t *testing.T) {
+	j, err := newBench(t).judge(t.Context(), plant(t, "core/env", "// nothing"), "core/env", false, nil)
+	require.NoError(t, err)
+	require.Equal(t, nobody, j.Killer)
+	require.Zero(t, j.Runs)
+	require.EqualValues(t, 1, j.Seeds)
 }
 
 func TestAPackageWithoutTestsKillsNothing(t *testing.T) {

@@ -111,7 +111,7 @@ func run(ctx context.Context, f *flags) (*report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := b.judgeAll(ctx, packages, s, f.jobs); err != nil && ctx.Err() == nil {
+	if err := b.judgeAll(ctx, packages, s, reached, f.jobs); err != nil && ctx.Err() == nil {
 		return nil, err // one that was interrupted still reports what it has
 	}
 	r := newReport(f, packages, s, reached, verdicts)
@@ -128,7 +128,9 @@ func run(ctx context.Context, f *flags) (*report, error) {
 // judgeAll judges mutants of each package in the order of the draw until as many as it has to give
 // were judged; what does not compile makes room for the next. What is judged does not depend on how
 // many are judged at a time, but on the draw alone.
-func (b *bench) judgeAll(ctx context.Context, packages []*pkg, s *state, jobs int) error {
+func (b *bench) judgeAll(
+	ctx context.Context, packages []*pkg, s *state, reached coverage, jobs int,
+) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	turns := make(chan *pkg)
@@ -146,7 +148,7 @@ func (b *bench) judgeAll(ctx context.Context, packages []*pkg, s *state, jobs in
 	for range jobs {
 		wait.Go(func() {
 			for p := range turns {
-				if err := b.judgeNext(ctx, p, s); err != nil {
+				if err := b.judgeNext(ctx, p, s, reached); err != nil {
 					cancel(err) // the others would only run into the same
 					return
 				}
@@ -158,7 +160,7 @@ func (b *bench) judgeAll(ctx context.Context, packages []*pkg, s *state, jobs in
 }
 
 // judgeNext judges the next site of a package that compiles.
-func (b *bench) judgeNext(ctx context.Context, p *pkg, s *state) error {
+func (b *bench) judgeNext(ctx context.Context, p *pkg, s *state, reached coverage) error {
 	for ctx.Err() == nil {
 		next := p.take()
 		if next == nil {
@@ -167,7 +169,7 @@ func (b *bench) judgeNext(ctx context.Context, p *pkg, s *state) error {
 		j := s.get(next.id())
 		if j == nil || j.open() && j.Seeds < b.seeds {
 			var err error
-			if j, err = b.judge(ctx, next, p.Dir, j); err != nil {
+			if j, err = b.judge(ctx, next, p.Dir, reached.reached(next), j); err != nil {
 				return err
 			}
 			if err := s.add(j); err != nil {
