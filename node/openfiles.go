@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"stet/core/env"
+	"stet/core/invariant"
 )
 
 // OpenFiles bounds how many files a node keeps open, whatever the number of its segments. Beyond
@@ -49,6 +50,7 @@ func (o *OpenFiles) add(q *FileQueue) {
 		if f := o.open[o.hand].rest(); f != nil {
 			o.open = slices.Delete(o.open, o.hand, o.hand+1)
 			rested = append(rested, f)
+			invariant.Sometimes(true, invariant.MarkFileRested)
 		} else {
 			o.hand++
 		}

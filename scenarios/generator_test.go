@@ -15,7 +15,7 @@ import (
 // generatorDigest is of the plans of the first seeds. A canary is scored only with a generator that is
 // older than the canary: whoever changes what is drawn changes this line, says so in TRACK_RECORD.md,
 // and scores the canaries anew.
-const generatorDigest = "4d8a7ca8fe8a57a9d6fcdf5d9ca8112f"
+const generatorDigest = "b3a2499c5ec4c9e840f47d065d0fd150"
 
 func plans(t *testing.T, seeds uint64, f func(*Scenario, *plan)) {
 	t.Helper()

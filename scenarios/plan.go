@@ -63,6 +63,7 @@ func (p *plan) configureNode(d draw) {
 	p.Node = schedule.BaseNode()
 	c := &p.Node
 	c.RequestBudgetBytes = pick(d, int64(64<<10), 1<<20, 64<<20)
+	c.MaxOpenFiles = pick(d, 0, 0, 4, 12)
 	c.Broker.RecoveryJobs = int(d.Between(1, 3))
 	c.Broker.CheckpointInterval = (pick(d, sim.Time(20), 200, 5000) * sim.Millisecond).Duration()
 	c.Broker.IndexWriteEntries = pick(d, 1, 3, 64)

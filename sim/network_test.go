@@ -402,6 +402,31 @@ func TestSenderThatBlocksLearnsOfTheEnd(t *testing.T) {
 	require.Equal(t, env.EReset, err)
 }
 
+// TestSenderThatBlocksGoesOnWhenThePeerCloses: the reader of the sender's side is paused, so that
+// only the window could tell.
+func TestSenderThatBlocksGoesOnWhenThePeerCloses(t *testing.T) {
+	b := newNetBench(t, 1).dial()
+	b.client.verdict, b.server.verdict = env.Pause, env.Pause
+	sendFrame(t, b.client.w, "pauses the server's reader")
+	b.run(Second)
+	sent := 0
+	b.s.Spawn(0, b.serverOwner, "sender", func() {
+		for range 10 {
+			sendFrame(t, b.server.w, string(make([]byte, 100<<10)))
+			sent++
+		}
+	})
+	b.run(Second)
+	require.Less(t, sent, 10)
+	b.client.w.Close()
+	b.run(Second)
+	require.Equal(t, 10, sent)
+	require.Empty(t, b.server.closed, "its reader is paused still")
+	b.server.w.Resume()
+	b.run(Second)
+	require.Len(t, b.server.closed, 1)
+}
+
 // rangeBench has a file on a disk whose ranges go over the network.
 func rangeBench(t testing.TB, edit func(f env.File)) (*netBench, []RangeViolation) {
 	b := newNetBench(t, 1).dial()

@@ -82,6 +82,9 @@ func (p *pipe) send(parts []env.Part, s sent) (int64, env.Errno) {
 		}
 		return s.bytes, env.OK // into the void
 	}
+	if c.dead[1-p.side] {
+		return s.bytes, env.OK // nobody takes it any more, and the end is on its way here
+	}
 	l := n.link(c.ends[p.side].place, p.receiver.place)
 	s.at = max(p.last, n.scheduler.later(l.transit(s.bytes)+delay))
 	p.last = s.at
@@ -313,8 +316,11 @@ func (p *pipe) cutAt(sends int) {
 	p.queue = p.queue[:sends]
 }
 
-// drop forgets what was on its way to an end that is over.
+// drop forgets what was on its way to an end that is over. Nothing fills the window any more, so
+// whoever waited for it goes on, into the void, and learns of the end from its reader.
 func (p *pipe) drop() {
 	p.cutAt(0)
+	p.unread = 0
 	p.intake.release()
+	p.release()
 }

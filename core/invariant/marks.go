@@ -27,6 +27,7 @@ const (
 	MarkRaftSnapshot
 	MarkRaftTornTail
 	MarkRaftRestarted
+	MarkFileRested
 	markCount
 )
 
@@ -51,6 +52,7 @@ var markNames = [markCount]string{
 	MarkRaftSnapshot:             "a metadata snapshot replaces log entries",
 	MarkRaftTornTail:             "recovery cuts a torn tail of the raft log",
 	MarkRaftRestarted:            "the controller recovers after a failed write of its log",
+	MarkFileRested:               "a file that rests is closed to make room for another",
 }
 
 var markHits [markCount]atomic.Uint64
