@@ -11,10 +11,12 @@ GB         ?= 1.5 # bench: gigabytes measured. recovery: gigabytes in the logs
 DISCARD    ?= 3 # bench: gigabytes written before anything counts
 PARTITIONS ?= 8 # bench, recovery: partitions
 FUZZTIME   ?= 5m # fuzz: of each fuzz target
+BOUND      ?= 64 # crashpoints: power-loss outcomes of one crash
+N          ?= 100 # mutants: how many
 CANARIES   ?= # canaries: ids, with commas; empty is all
 SCENARIO   ?= all # campaign: a scenario, or all
-SEEDS      ?= 2500 # campaign: seeds of each scenario. canaries: campaigns a canary, 5.
-                   # matrix: seeds of each scenario, 50
+SEEDS      ?= 2500 # campaign, simulate (300), cover (25), matrix (50), mutants (15): seeds of each
+                   # scenario. canaries: campaigns a canary (5)
 
 GO  ?= go
 TAGS = canary,slow,live
@@ -27,11 +29,18 @@ LIVE     = $(GO) test -tags live -count=1 -v ./test/live -broker '$(BROKER)'
 # $(call given,VARIABLE,SIZE) is a size that was asked for, else the target's own.
 given = $(if $(filter file,$(origin $1)),$2,$(strip $($1)))
 
+# Shell: tagged TAG runs the tests of the files that only builds with the tag have.
+TAGGED = tagged() { \
+	git ls-files --cached --others --exclude-standard '*_test.go' | xargs grep -l "^//go:build $$1$$" | \
+	xargs grep -Ho '^func Test[A-Za-z0-9_]*(t ' | sed -E 's,/[^/]*:func (.*)\(.*, \1,' | \
+	awk '{ names[$$1] = names[$$1] "|" $$2 } END { for (d in names) print d, substr(names[d], 2) }' | sort | \
+	while read -r dir names; do $(GO) test -tags "$$1" -count=1 -run "^($$names)$$" "./$$dir" </dev/null; done; }
+
 # The last line of a target that fails.
 REPORT = trap '[ $$? = 0 ] || echo "$@: FAILED"' EXIT
 
-.PHONY: help run test ci lint campaign canaries matrix replay conformance crash recovery hostile \
-	fuzz bench clean bin/stet
+.PHONY: help run test slow ci lint campaign simulate cover crashpoints canaries mutants matrix replay \
+	conformance crash recovery hostile fuzz bench clean bin/stet
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -46,6 +55,12 @@ test: ## unit, contract, property and short simulation tests
 	$(GO) test ./...
 	echo "test: ok packages=$$($(GO) list ./... | wc -l)"
 
+slow: ## tests that take minutes
+	@$(REPORT)
+	$(TAGGED)
+	tagged slow
+	echo "slow: ok"
+
 ci: ## what a change has to pass: lint, tests, and a short form of every longer check
 	@mkdir -p out
 	: >out/ci
@@ -59,15 +74,18 @@ ci: ## what a change has to pass: lint, tests, and a short form of every longer 
 	}
 	step lint
 	step test
-	step campaign SEEDS=15
+	step slow
+	step simulate SEEDS=60
+	step crashpoints BOUND=8
+	step canaries SEEDS=1
+	step mutants N=3 SEEDS=3
+	step matrix SEEDS=2
+	step fuzz FUZZTIME=5s
 	step replay
 	step hostile
 	step conformance
 	step crash ROUNDS=3
 	step recovery GB=0.05
-	step fuzz FUZZTIME=5s
-	step canaries SEEDS=1
-	step matrix SEEDS=2
 	echo "ci: ok $$SECONDS s" >>out/ci
 
 lint: bin/staticcheck bin/gofumpt ## go vet, staticcheck, gofumpt
@@ -87,13 +105,31 @@ campaign: bin/stet ## SEEDS seeds of SCENARIO, judged; over all, a mark never re
 	bin/stet sim campaign --scenario $(strip $(SCENARIO)) --seeds 1..$(strip $(SEEDS)) | tee out/campaign
 	echo "campaign: ok $$(tail -n 1 out/campaign)"
 
+simulate: bin/stet ## what a change is simulated with: SEEDS seeds of all scenarios, files in out/simulate-pr
+	@STET=bin/stet ci/simulate.sh pr --seeds 1..$(call given,SEEDS,300)
+
+cover: ## how much of the core SEEDS seeds of all scenarios run through
+	@ci/cover.sh $(call given,SEEDS,25)
+
+crashpoints: bin/stet ## short scripts, crashed at every operation of the disk, BOUND outcomes each
+	@$(REPORT)
+	bin/stet sim crashpoints --bound $(strip $(BOUND))
+
 canaries: ## put historical bugs back, one at a time; each must be found, SEEDS campaigns each
 	@$(REPORT)
+	$(TAGGED)
 	mkdir -p bin out
 	$(GO) build -tags canary -o bin/stet-canary ./cmd/stet
 	$(GO) run ./scenarios/canaries -campaigns $(call given,SEEDS,5) \
 		-only '$(CANARIES)' bin/stet-canary | tee out/canaries
+	tagged canary
 	echo "canaries: ok $$(tail -n 1 out/canaries)"
+
+mutants: ## N slips in the core: how many do SEEDS seeds of all scenarios find, how many the unit tests
+	@$(REPORT)
+	mkdir -p out
+	rm -f out/mutants.state*
+	$(GO) run ./scenarios/mutants -n $(strip $(N)) -seeds $(call given,SEEDS,15)
 
 matrix: ## hashes of SEEDS seeds a scenario, across builds and environments; plants must be caught
 	@$(REPORT)
@@ -101,14 +137,15 @@ matrix: ## hashes of SEEDS seeds a scenario, across builds and environments; pla
 	$(GO) run ./scenarios/matrix -seeds $(call given,SEEDS,50) | tee out/matrix
 	echo "matrix: ok $$(tail -n 1 out/matrix)"
 
-replay: ## record a real node under eight connections and replay it; a trace likewise
+replay: bin/stet ## a real node under eight clients, recorded and replayed; traces and schedules likewise
 	@$(REPORT)
 	$(GO) test -count=1 -run 'Record|Replay' ./node/... ./scenarios/...
+	$(LIVE) -run Record
 	echo "replay: ok"
 
 conformance: bin/stet ## round trips by kcat and franz-go, limits, Kafka's dump tool, start, memory, syscalls
 	@$(REPORT)
-	skip='Kill|Recovery|Hostile' skipped=
+	skip='Kill|Recovery|Hostile|Record' skipped=
 	without() { # TESTS WHAT: what can not be checked here, and why
 		skip="$$skip|$$1"
 		skipped="$$skipped SKIPPED: $$2."
