@@ -25,7 +25,7 @@ func (l *Log) tryClose(out *env.Effects) {
 		l.finishClose(out)
 	case !s.sealed && s.sealing == nil && !l.unchanged():
 		s.sealing = &sealing{indexOps: l.ops.indexWrites(s)}
-		l.beginSeal(s, out)
+		s.beginSeal(l, out)
 	case s.sealed && l.Quiescent():
 		l.finishClose(out)
 	}

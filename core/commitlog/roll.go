@@ -44,7 +44,7 @@ func (l *Log) roll(now env.Now, out *env.Effects) {
 	l.segments = append(l.segments, s)
 	old.sealing = &sealing{indexOps: l.ops.indexWrites(old)}
 	if old.writtenBytes == old.bytes {
-		l.beginSeal(old, out)
+		old.beginSeal(l, out)
 	}
 }
 
@@ -57,20 +57,20 @@ func (l *Log) create(file env.FileID, base kafka.Offset, suffix string, out *env
 
 // beginSeal runs when exactly the segment's last batch, and none of the next segment, has been
 // confirmed: the producer state is that of the segment's end.
-func (l *Log) beginSeal(s *segment, out *env.Effects) {
+func (s *segment) beginSeal(l *Log, out *env.Effects) {
 	z := s.sealing
 	z.begun = true
-	z.job = l.newSealJob(s)
+	z.job = s.newSealJob(l)
 	if s.syncAsked < s.writtenEnd {
-		l.askSync(s, out)
+		s.askSync(l, out)
 	}
-	l.finishIndexes(s, out)
-	l.sealStep(s, out)
+	s.finishIndexes(l, out)
+	s.sealStep(l, out)
 }
 
 // finishIndexes emits the last index entries and the syncs of the index files. The last time
 // entry always has the segment's largest timestamp (LogSegment.onBecomeInactiveSegment).
-func (l *Log) finishIndexes(s *segment, out *env.Effects) {
+func (s *segment) finishIndexes(l *Log, out *env.Effects) {
 	x := s.live
 	if x.max.Timestamp > x.lastTimeEntry {
 		x.times = append(x.times, x.max)
@@ -78,7 +78,7 @@ func (l *Log) finishIndexes(s *segment, out *env.Effects) {
 		x.timeCount++
 	}
 	if x.unsaved() > 0 || x.timesBefore+len(x.times) > x.timesSaved {
-		l.saveIndex(s, out)
+		s.saveIndex(l, out)
 	}
 	if !x.opened {
 		return
@@ -92,16 +92,16 @@ func (l *Log) finishIndexes(s *segment, out *env.Effects) {
 }
 
 // sealStep goes as far as the completions so far allow.
-func (l *Log) sealStep(s *segment, out *env.Effects) {
+func (s *segment) sealStep(l *Log, out *env.Effects) {
 	z := s.sealing
 	if z == nil || !z.begun || !s.whollySynced() {
 		return
 	}
 	if !z.dirAsked {
 		z.dirAsked = true
-		l.syncNextEntry(s, out)
+		s.syncNextEntry(l, out)
 	}
-	if z.dirSynced = z.dirSynced || l.nextEntryDurable(s); !z.dirSynced || z.indexOps > 0 || z.queued {
+	if z.dirSynced = z.dirSynced || s.nextEntryDurable(l); !z.dirSynced || z.indexOps > 0 || z.queued {
 		return
 	}
 	z.queued = true
@@ -111,7 +111,7 @@ func (l *Log) sealStep(s *segment, out *env.Effects) {
 
 // syncNextEntry makes the next segment's file findable after a power loss. There is no next
 // segment in a close; the job's own directory sync does then.
-func (l *Log) syncNextEntry(s *segment, out *env.Effects) {
+func (s *segment) syncNextEntry(l *Log, out *env.Effects) {
 	next := l.segments.after(s)
 	if next == nil {
 		return
@@ -125,7 +125,7 @@ func (l *Log) syncNextEntry(s *segment, out *env.Effects) {
 	})
 }
 
-func (l *Log) nextEntryDurable(s *segment) bool {
+func (s *segment) nextEntryDurable(l *Log) bool {
 	next := l.segments.after(s)
 	return next == nil || next.entryDurable
 }

@@ -17,7 +17,7 @@ type sealJob struct {
 	epochs    []byte
 }
 
-func (l *Log) newSealJob(s *segment) *sealJob {
+func (s *segment) newSealJob(l *Log) *sealJob {
 	offset := s.writtenEnd
 	if next := l.segments.after(s); next != nil {
 		offset = next.base

@@ -13,12 +13,12 @@ func (l *Log) maybeSync(out *env.Effects) {
 	if l.fenced || s.syncing || int64(s.writtenEnd-max(s.syncAsked, s.base)) < l.config.FlushMessages {
 		return
 	}
-	l.askSync(s, out)
+	s.askSync(l, out)
 }
 
 // askSync emits a sync of a segment's log. It covers what is written now: the file's queue
 // performs it after those writes.
-func (l *Log) askSync(s *segment, out *env.Effects) {
+func (s *segment) askSync(l *Log, out *env.Effects) {
 	s.syncing = true
 	s.syncAsked = s.writtenEnd
 	out.File = append(out.File, env.FileOp{
@@ -34,7 +34,7 @@ func (l *Log) onSynced(o op, err env.Errno, out *env.Effects) {
 	s.syncing = false
 	if err != env.OK && invariant.CanaryAppendAfterFailedSync.On() {
 		if err != env.EFenced {
-			l.askSync(s, out)
+			s.askSync(l, out)
 			return
 		}
 		err = env.OK
@@ -48,7 +48,7 @@ func (l *Log) onSynced(o op, err env.Errno, out *env.Effects) {
 	s.syncedEnd = max(s.syncedEnd, o.covers)
 	l.advanceSynced()
 	if s.sealing != nil {
-		l.sealStep(s, out)
+		s.sealStep(l, out)
 	}
 	l.maybeSync(out)
 }
@@ -81,7 +81,7 @@ func (l *Log) onDirSynced(o op, err env.Errno, out *env.Effects) {
 		return
 	}
 	l.entryIsDurable(o.segment)
-	l.sealStep(l.segments.before(o.segment), out)
+	l.segments.before(o.segment).sealStep(l, out)
 }
 
 // entryIsDurable records that the directory was synced since the segment's file was created.

@@ -74,22 +74,22 @@ func (l *Log) confirm(out *env.Effects) {
 		l.producers.confirm(b.update.id)
 	}
 	if s.sealing != nil && s.writtenBytes == s.bytes {
-		l.beginSeal(s, out)
+		s.beginSeal(l, out)
 	} else if s.live.unsaved() >= l.config.indexWriteEntries() {
-		l.saveIndex(s, out)
+		s.saveIndex(l, out)
 	}
 }
 
 // saveIndex emits the writes of the index entries that are only in memory.
-func (l *Log) saveIndex(s *segment, out *env.Effects) {
+func (s *segment) saveIndex(l *Log, out *env.Effects) {
 	x := s.live
-	l.openIndexes(s, out)
+	s.openIndexes(l, out)
 	if fresh := x.entries[x.entriesSaved-x.entriesBefore:]; len(fresh) > 0 {
 		mark := out.Mark()
 		for _, e := range fresh {
 			out.Bytes = AppendIndexEntry(out.Bytes, s.base, IndexEntry{e.last, e.position})
 		}
-		l.writeIndex(s, x.index, x.entriesSaved*indexEntrySize, out.SpanFrom(mark), fresh[0], out)
+		s.writeIndex(l, x.index, x.entriesSaved*indexEntrySize, out.SpanFrom(mark), fresh[0], out)
 		x.entriesSaved += len(fresh)
 	}
 	if fresh := x.times[x.timesSaved-x.timesBefore:]; len(fresh) > 0 {
@@ -97,7 +97,7 @@ func (l *Log) saveIndex(s *segment, out *env.Effects) {
 		for _, e := range fresh {
 			out.Bytes = AppendTimeEntry(out.Bytes, s.base, e)
 		}
-		l.writeIndex(s, x.timeIndex, x.timesSaved*timeEntrySize, out.SpanFrom(mark), batchRef{}, out)
+		s.writeIndex(l, x.timeIndex, x.timesSaved*timeEntrySize, out.SpanFrom(mark), batchRef{}, out)
 		x.timesSaved += len(fresh)
 	}
 	x.forget()
@@ -105,7 +105,7 @@ func (l *Log) saveIndex(s *segment, out *env.Effects) {
 
 // openIndexes emits the opening of index files that recovery left closed. The files' own queues
 // put it before the writes that follow.
-func (l *Log) openIndexes(s *segment, out *env.Effects) {
+func (s *segment) openIndexes(l *Log, out *env.Effects) {
 	if s.live.opened {
 		return
 	}
@@ -121,7 +121,7 @@ func (l *Log) openIndexes(s *segment, out *env.Effects) {
 		})
 }
 
-func (l *Log) writeIndex(s *segment, file env.FileID, at int, bytes env.Span, first batchRef,
+func (s *segment) writeIndex(l *Log, file env.FileID, at int, bytes env.Span, first batchRef,
 	out *env.Effects,
 ) {
 	out.File = append(out.File, env.FileOp{
@@ -147,21 +147,21 @@ func (l *Log) onIndexWritten(o op, err env.Errno, out *env.Effects) {
 	if err != env.OK {
 		l.Fence(err)
 	}
-	l.indexOpDone(o.segment, out)
+	o.segment.indexOpDone(l, out)
 }
 
 func (l *Log) onIndexSynced(o op, err env.Errno, out *env.Effects) {
 	if err != env.OK && !invariant.CanaryEndAfterIndex.On() {
 		l.Fence(err)
 	}
-	l.indexOpDone(o.segment, out)
+	o.segment.indexOpDone(l, out)
 }
 
-func (l *Log) indexOpDone(s *segment, out *env.Effects) {
+func (s *segment) indexOpDone(l *Log, out *env.Effects) {
 	if s.sealing == nil || l.fenced {
 		return
 	}
 	// Writes that were under way when the segment was rolled are counted by beginSeal.
 	s.sealing.indexOps--
-	l.sealStep(s, out)
+	s.sealStep(l, out)
 }
