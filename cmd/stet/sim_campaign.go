@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -27,6 +28,7 @@ type campaignFlags struct {
 	Out      string
 	Budget   time.Duration
 	Timeout  time.Duration
+	Shrink   time.Duration
 	Progress bool
 	Marks    bool
 }
@@ -46,7 +48,8 @@ misses a floor, or a campaign over all scenarios (or with --marks) a coverage ma
 --canary is held to neither, nor is one that was interrupted, which exits 130 if no run has failed.
 
 With --state, a campaign that was stopped goes on where it was. With --out, the directory gets
-campaign.json, junit.xml and index.html.`,
+campaign.json, junit.xml and index.html, and with --shrink-budget the schedule of each class of
+failures, whole and shrunk, with a page that tells what happens in it.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return simCampaign(&f) },
 	}
@@ -59,6 +62,7 @@ campaign.json, junit.xml and index.html.`,
 	flags.StringVar(&f.State, "state", "", "keep the runs that are done in this file, and skip those it has")
 	flags.StringVar(&f.Out, "out", "", "write campaign.json, junit.xml and index.html to this directory")
 	flags.DurationVar(&f.Budget, "time-budget", 0, "begin no run after this time; 0 is no bound")
+	flags.DurationVar(&f.Shrink, "shrink-budget", 0, "shrink each class of failures for this long, into --out; 0 is not at all")
 	flags.DurationVar(&f.Timeout, "run-timeout", 2*time.Minute, "a run that takes longer fails")
 	flags.BoolVar(&f.Progress, "progress", false, "show progress on stderr also if it is no terminal")
 	flags.BoolVar(&f.Marks, "marks", false, "demand all coverage marks also of one scenario")
@@ -121,6 +125,12 @@ func (f *campaignFlags) campaign() (c *campaign.Campaign, err error) {
 			return nil, err
 		}
 		c.Scenarios = []string{s.Name}
+	}
+	if f.Shrink > 0 && f.Out == "" {
+		return nil, errors.New("shrink-budget: say with --out where the schedules go")
+	}
+	if f.Shrink > 0 {
+		c.OnClass = f.shrinkClass
 	}
 	if c.Seeds, err = campaign.ParseSeeds(f.Seeds); err != nil {
 		return nil, err

@@ -59,18 +59,28 @@ Exits with 0, or with 1 if the schedule does not fail at all.`,
 }
 
 func simShrink(path string, f *shrinkFlags) error {
+	line, err := shrinkFile(path, f)
+	if err == nil {
+		fmt.Println(line)
+	}
+	return err
+}
+
+// shrinkFile writes the small schedule of a file, and what goes with it, and returns the line that
+// says so.
+func shrinkFile(path string, f *shrinkFlags) (string, error) {
 	before, err := schedule.ReadFile(path)
 	if err != nil {
-		return fmt.Errorf("shrink: %w", err)
+		return "", fmt.Errorf("shrink: %w", err)
 	}
 	if scenario, _ := scenarios.Find(before.Scenario); scenario == nil {
-		return fmt.Errorf("shrink: %s: scenario %q: no such scenario: see sim list", path, before.Scenario)
+		return "", fmt.Errorf("shrink: %s: scenario %q: no such scenario: see sim list", path, before.Scenario)
 	}
 	if f.Canary != "" {
 		before.Canaries = f.Canary
 	}
 	if err := setCanaries(before.Canaries); err != nil {
-		return fmt.Errorf("shrink: %s: %w", path, err)
+		return "", fmt.Errorf("shrink: %s: %w", path, err)
 	}
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer cancel()
@@ -82,10 +92,10 @@ func simShrink(path string, f *shrinkFlags) error {
 	}
 	report, err := s.Run(ctx, before)
 	if err != nil {
-		return fmt.Errorf("shrink: %s: %w", path, err)
+		return "", fmt.Errorf("shrink: %s: %w", path, err)
 	}
 	if report.Check == scenarios.Passed {
-		return fmt.Errorf("shrink: %s: the schedule does not fail: nothing to shrink", path)
+		return "", fmt.Errorf("shrink: %s: the schedule does not fail: nothing to shrink", path)
 	}
 	out := f.Out
 	if out == "" {
@@ -93,15 +103,14 @@ func simShrink(path string, f *shrinkFlags) error {
 		out = strings.TrimSuffix(path, ext) + ".small" + ext
 	}
 	if err := report.Seal(ctx, s.Runners[0]); err != nil {
-		return fmt.Errorf("shrink: %s: %w", path, err)
+		return "", fmt.Errorf("shrink: %s: %w", path, err)
 	}
 	if err := writeShrunk(report, out, f.Regress); err != nil {
-		return fmt.Errorf("shrink: %w", err)
+		return "", fmt.Errorf("shrink: %w", err)
 	}
-	fmt.Printf("shrunk %s faults=%d/%d ops=%d/%d wall=%.1fs out=%s\n", report.Check,
+	return fmt.Sprintf("shrunk %s faults=%d/%d ops=%d/%d wall=%.1fs out=%s", report.Check,
 		len(report.After.Faults), len(before.Faults), report.After.OperationCount(),
-		before.OperationCount(), report.Wall.Seconds(), out)
-	return nil
+		before.OperationCount(), report.Wall.Seconds(), out), nil
 }
 
 func newShrinkWorker(canaries string) *shrink.Worker {
