@@ -7,7 +7,8 @@
 # What else is given goes to `stet sim campaign`, after the defaults: --seeds, --time-budget, --jobs,
 # --scenario, --canary, --state, --out DIR. STET names a binary to use; else bin/stet is built.
 #
-# DIR has index.html, campaign.json (failing seeds, and the commands that replay them), junit.xml, and
+# DIR has index.html, campaign.json (failing seeds, and the commands that replay them), junit.xml, the
+# schedule of each class of failures, shrunk for a minute, with a page that tells what happens in it, and
 # the campaign's lines in campaign.txt. The exit code is the campaign's. The last line is
 # `simulate: ok|FAILED mode= exit= out=`.
 set -euo pipefail
@@ -43,13 +44,13 @@ stet=${STET:-bin/stet}
 
 mkdir -p "$out"
 code=0
-"$stet" sim campaign --progress "$@" ${more[@]+"${more[@]}"} --out "$out" | tee "$out/campaign.txt" || code=$?
+"$stet" sim campaign --progress --shrink-budget 1m "$@" ${more[@]+"${more[@]}"} --out "$out" | tee "$out/campaign.txt" || code=$?
 
 # What a reader of the job sees first.
 if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then
 	{
 		echo '```'
-		grep -E '^(campaign|class|  replay|floor missed|mark never|stopped)[: ]' "$out/campaign.txt" || true
+		grep -E '^(campaign|class|  replay|  shrunk|floor missed|mark never|stopped)[: ]' "$out/campaign.txt" || true
 		echo '```'
 	} >>"$GITHUB_STEP_SUMMARY"
 fi
