@@ -22,6 +22,8 @@ type report struct {
 	// TestsOnly are those that the simulator missed and the unit tests did not.
 	TestsOnly []entry `json:"tests_only"`
 	Survivors []entry `json:"survivors"`
+	// Wrong are verdicts of equivalence on mutants that were killed.
+	Wrong []string `json:"wrong_verdicts,omitempty"`
 }
 
 // row are the figures of a package.
@@ -74,6 +76,9 @@ func newReport(f *flags, packages []*pkg, s *state, reached coverage, verdicts m
 				continue
 			}
 			line.Mutants++
+			if j.Killer != nobody && verdicts[j.ID].opinion == equivalent {
+				r.Wrong = append(r.Wrong, j.ID)
+			}
 			e := entry{judged: j, Class: unreachedClass}
 			if reached.reached(&p.sites[i]) {
 				v := verdicts[j.ID]

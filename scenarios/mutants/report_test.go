@@ -71,7 +71,7 @@ func TestTheReportSortsMutants(t *testing.T) {
 		line    int
 		opinion opinion
 	}{
-		{simulator, "S1", 1, unjudged},
+		{simulator, "S1", 1, equivalent},
 		{noBuild, "", 2, unjudged},
 		{unitTests, "TestX", 3, unjudged},
 		{nobody, "", 4, equivalent},
@@ -97,6 +97,7 @@ func TestTheReportSortsMutants(t *testing.T) {
 		Unreached: 1, Equivalent: 1, Blind: 1, Unjudged: 1,
 	}
 	require.Equal(t, []row{want}, r.Packages)
+	require.Equal(t, []string{p.sites[0].id()}, r.Wrong)
 	require.Equal(t, 1, r.NoBuild)
 	require.Equal(t, 16, r.Score)
 	require.Equal(t, []count{{"S1", 1}}, r.Killers)

@@ -32,6 +32,10 @@ func (r *report) print(w io.Writer) {
 	wrap(w, line)
 	list(w, "survived", r.Survivors)
 	list(w, "seen by unit tests only", r.TestsOnly)
+	if len(r.Wrong) > 0 {
+		fmt.Fprintln(w)
+		wrap(w, "killed, so not equivalent: "+strings.Join(r.Wrong, " "))
+	}
 	fmt.Fprintf(w, "\nmutants: n=%d simulator=%d%% tests=%d survived=%d unreached=%d blind=%d unjudged=%d "+
 		"equivalent=%d\n", r.Mutants, r.Score, r.All.Tests, len(r.Survivors), r.All.Unreached,
 		r.All.Blind, r.All.Unjudged, r.All.Equivalent)
