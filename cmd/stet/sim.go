@@ -230,7 +230,7 @@ func replaySchedule(path string) error {
 		fmt.Println("did not happen:", fault)
 	}
 	if here := scenarios.Provenance(); s.Hash != "" && s.Hash != r.Hash {
-		if s.Commit == here.Commit && s.Toolchain == here.Toolchain {
+		if s.Commit != "" && s.Commit == here.Commit && s.Toolchain == here.Toolchain {
 			r.Check = scenarios.Nondeterminism
 		}
 		fmt.Printf("the hash differs: %s of commit %q, %s\n", s.Hash, s.Commit, s.Toolchain)
