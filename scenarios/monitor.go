@@ -11,6 +11,7 @@ import (
 )
 
 // monitor watches one node: after every turn, before and after every crash. It is a node.Tap.
+
 type monitor struct {
 	world    *sim.World
 	machine  *sim.Machine
@@ -27,6 +28,7 @@ type monitor struct {
 }
 
 // watched is what is remembered of one partition.
+
 type watched struct {
 	replica *partition.Replica // of this life
 	online  bool               // it was seen online in this life
@@ -54,6 +56,7 @@ func newMonitor(w *sim.World, m *sim.Machine, p *schedule.Schedule, r *recorder,
 }
 
 // started forgets what belonged to the last life.
+
 func (m *monitor) started() {
 	clear(m.failed)
 	m.failing = nil
@@ -65,7 +68,9 @@ func (m *monitor) started() {
 }
 
 // Turning implements node.Tap. A turn may have emitted an effect before it takes an event of its
+
 // own batch, so a failure counts from the next turn on.
+
 func (m *monitor) Turning(l node.LoopID, _ env.Now, in []env.Event) {
 	if l != node.BrokerLoop {
 		return
@@ -79,6 +84,7 @@ func (m *monitor) Turning(l node.LoopID, _ env.Now, in []env.Event) {
 }
 
 // Turned implements node.Tap.
+
 func (m *monitor) Turned(l node.LoopID, out *env.Effects) {
 	if l != node.BrokerLoop {
 		return
@@ -92,13 +98,16 @@ func (m *monitor) Turned(l node.LoopID, out *env.Effects) {
 }
 
 // failure is a failed effect on a file.
+
 type failure struct {
 	file env.FileID
 	err  env.Errno
 }
 
 // watchFiles is S6 and the half of S5 that concerns a start. After a failed effect on a file
+
 // nothing is asked of it but to be closed; the clean marker is gone before a log is written to.
+
 func (m *monitor) watchFiles(out *env.Effects) {
 	for i := range out.File {
 		op := &out.File[i]
@@ -128,6 +137,7 @@ func (m *monitor) watchMarker() {
 }
 
 // watchReplica is R9, and R5 for one replica, after a turn.
+
 func (m *monitor) watchReplica(p kafka.PartitionID, r *partition.Replica) {
 	w := &m.partitions[p]
 	if w.replica != r {
@@ -167,6 +177,7 @@ func (m *monitor) watchReplica(p kafka.PartitionID, r *partition.Replica) {
 }
 
 // struck is told that a call of the disk meets a fault that it will return.
+
 func (m *monitor) struck(op sim.DiskOp, v schedule.Verb) {
 	if m.recorder.inFlight > 0 {
 		m.counters["faults.in_flight"]++
@@ -177,7 +188,9 @@ func (m *monitor) struck(op sim.DiskOp, v schedule.Verb) {
 }
 
 // syncFailed is told that a sync of a partition's log is failing. What the medium does not have
+
 // may be lost from now on: an excuse without flush mode. With it nothing of that was acknowledged.
+
 func (m *monitor) syncFailed(p kafka.PartitionID) {
 	w := &m.partitions[p]
 	w.unsynced, w.suspect, w.rotten = true, true, true
@@ -186,7 +199,9 @@ func (m *monitor) syncFailed(p kafka.PartitionID) {
 }
 
 // fenced is told that a log was given up. What was acknowledged between the failing of its sync
+
 // and this turn is excused with the rest.
+
 func (m *monitor) fenced(p kafka.PartitionID, w *watched) {
 	m.counters["node.fences"]++
 	if w.unsynced {
@@ -203,219 +218,37 @@ func (m *monitor) excuse(p kafka.PartitionID, reason string) {
 }
 
 // beforeCrash sees the process and the disk that it worked on.
-func (m *monitor) beforeCrash(c sim.Cause) {
-	m.counters["faults."+c.String()]++
-	if m.recorder.inFlight > 0 {
-		m.counters["faults.in_flight"]++
-	}
-	if m.machine.Running() && m.recovering() {
-		m.counters["faults.recoveries_interrupted"]++
-	}
-	for i, r := range replicas(m.machine.Node(), m.plan.Topic.Partitions) {
-		p := kafka.PartitionID(i)
-		w := &m.partitions[i]
-		w.before, w.crash = readLog(m.machine.Disk, p, cached), c
-		w.surviving = w.before.end
-		m.forget(p, w, c)
-		if c == sim.PowerLost {
-			medium := readLog(m.machine.Disk, p, durable)
-			w.surviving = medium.end
-			m.excuse(p, "power loss")
-			m.checkSynced(p, r, medium)
-		}
-	}
-	if c == sim.PowerLost {
-		m.checkRecoveryPoints()
-	}
-}
 
 // forget notes that a process dies which alone knows that a sync of the log has failed. The next
+
 // one takes what it reads in the page cache for good, unless the mark of a recovery warns it: what
+
 // is acknowledged on top may vanish with the evicted pages. That is a residual risk of one replica
+
 // (a kernel that tells of a failed sync once), and excused from here on.
-func (m *monitor) forget(p kafka.PartitionID, w *watched, c sim.Cause) {
-	mark := partitionPath(p)
-	mark.Name += "/" + recoveryMark
-	if _, warned := m.machine.Disk.Bytes(mark); !w.suspect || warned || c == sim.PowerLost {
-		w.suspect = w.suspect && c != sim.PowerLost
-		return
-	}
-	if from := 1 + readLog(m.machine.Disk, p, durable).end; w.forgotten == 0 || from < w.forgotten {
-		w.forgotten = from
-	}
-}
 
 // recoveryMark is the file that says that a recovery has begun.
-const recoveryMark = "recovery.tmp"
 
 // excuseForgotten excuses what forget has found, at the end of the run.
-func (m *monitor) excuseForgotten() {
-	for i := range m.partitions {
-		if from := m.partitions[i].forgotten; from > 0 {
-			m.counters["faults.failed_syncs_forgotten"]++
-			m.recorder.excuse(kafka.PartitionID(i), from-1, "failed sync, then a kill")
-		}
-	}
-}
 
 // givenUp says that a partition stepped aside because of what forget has found: it refuses to serve,
-// as it must, and nobody waits for it.
-func (m *monitor) givenUp(p kafka.PartitionID) bool {
-	r := replicas(m.machine.Node(), m.plan.Topic.Partitions)[p]
-	if m.partitions[p].forgotten == 0 || r == nil || r.State() != partition.Damaged {
-		return false
-	}
-	m.counters["faults.partitions_given_up"]++
-	return true
-}
 
-func (m *monitor) recovering() bool {
-	if !m.machine.Ready() {
-		return true
-	}
-	for _, r := range replicas(m.machine.Node(), m.plan.Topic.Partitions) {
-		if r != nil && r.State() != partition.Online {
-			return true
-		}
-	}
-	return false
-}
+// as it must, and nobody waits for it.
 
 // checkSynced is S1 and S9 at the moment that matters: what the log takes for synced is on the
+
 // medium, under a name that is durable.
-func (m *monitor) checkSynced(p kafka.PartitionID, r *partition.Replica, medium *storedLog) {
-	if r == nil || r.Log() == nil || r.Log().Fenced() || m.partitions[p].rotten {
-		return
-	}
-	synced := r.Log().Synced()
-	if synced > 0 {
-		m.checked("S1")
-		m.checked("S9")
-	}
-	if medium.end >= synced {
-		return
-	}
-	for _, base := range segmentBases(m.machine.Disk, p) {
-		if _, ok := m.machine.Disk.DurableSize(segmentPath(p, base, ".log")); !ok && base < synced {
-			m.fails("S9", "%s: synced to %d, but segment %d has no durable name",
-				topicPartition(p), synced, base)
-			return
-		}
-	}
-	m.fails("S1", "%s: synced to %d, but the medium has it to %d: %s", topicPartition(p), synced,
-		medium.end, medium.problem)
-}
 
 // checkRecoveryPoints is S1 for the checkpoint: it never says durable of what is not.
-func (m *monitor) checkRecoveryPoints() {
-	for p, point := range m.recoveryPoints(durable) {
-		if point == 0 || m.partitions[p].rotten {
-			continue
-		}
-		m.checked("S1")
-		if medium := readLog(m.machine.Disk, kafka.PartitionID(p), durable); medium.end < point {
-			m.fails("S1", "%s: durable recovery point %d, but the medium has it to %d: %s",
-				topicPartition(kafka.PartitionID(p)), point, medium.end, medium.problem)
-		}
-	}
-}
 
 // recoveryPoints returns the checkpointed recovery points by partition.
-func (m *monitor) recoveryPoints(read reading) []kafka.Offset {
-	points := make([]kafka.Offset, m.plan.Topic.Partitions)
-	b, _ := read(m.machine.Disk, env.Path{Name: commitlog.RecoveryPointCheckpointName})
-	entries, err := commitlog.DecodeCheckpoint(b)
-	if err != nil {
-		m.fails("S3", "%s: %v", commitlog.RecoveryPointCheckpointName, err)
-	}
-	for _, e := range entries {
-		if e.Partition.Topic == topicName && int(e.Partition.Partition) < len(points) {
-			points[e.Partition.Partition] = e.Offset
-		}
-	}
-	return points
-}
 
 // cameOnline is S1, S2 and S3 after a recovery: the log is sound, it is a prefix of what was there
+
 // before the crash, and it has all that had to survive.
-func (m *monitor) cameOnline(p kafka.PartitionID, r *partition.Replica) {
-	w := &m.partitions[p]
-	w.suspect = false
-	log := readLog(m.machine.Disk, p, cached)
-	m.checked("S3")
-	if log.problem != "" || log.end != r.Log().Written() {
-		m.fails("S3", "%s: online at %d, its files are sound to %d: %s", topicPartition(p),
-			r.Log().Written(), log.end, log.problem)
-	}
-	if w.before == nil {
-		return
-	}
-	if !w.rotten {
-		m.checked("S1")
-		if log.end < w.surviving {
-			m.fails("S1", "%s: recovered to %d after %s, %d had to survive", topicPartition(p),
-				log.end, w.crash, w.surviving)
-		}
-	}
-	m.checked("S2")
-	if at, ok := differ(w.before, log); ok {
-		m.fails("S2", "%s: offset %d is not what it was before %s", topicPartition(p), at, w.crash)
-	}
-	w.before = nil
-}
 
 // differ finds the first batch in the part that two logs have in common that is not the same.
-func differ(a, b *storedLog) (kafka.Offset, bool) {
-	for i := range min(len(a.batches), len(b.batches)) {
-		x, y := a.batches[i], b.batches[i]
-		if x.BaseOffset() != y.BaseOffset() || x.CRC() != y.CRC() ||
-			x.LeaderEpoch() != y.LeaderEpoch() {
-			return x.BaseOffset(), true
-		}
-	}
-	return 0, false
-}
 
 // checkAcknowledged is R10: when a client learns that a batch stands, it lies below the high
-// watermark, in the log, and with flush mode on the medium.
-func (m *monitor) checkAcknowledged(p kafka.PartitionID, acks int16, base kafka.Offset, count int) {
-	last := base + kafka.Offset(count) - 1
-	if base < 0 || acks == 0 {
-		return
-	}
-	m.checked("R10")
-	if acks == -1 {
-		if high := m.ghost.at(p, 0).HighWatermark; last >= high {
-			m.fails("R10", "%s: offset %d was acknowledged, the high watermark never passed %d",
-				topicPartition(p), last, high)
-		}
-	}
-	if !m.plan.FlushMode() || m.partitions[p].rotten {
-		return
-	}
-	m.checked("R10")
-	if !m.onMedium(p, base, last) {
-		m.fails("R10", "%s: offsets %d to %d were acknowledged in flush mode and are not durable",
-			topicPartition(p), base, last)
-	}
-}
 
-// onMedium says whether the medium has the batch that holds offsets [base, last].
-func (m *monitor) onMedium(p kafka.PartitionID, base, last kafka.Offset) bool {
-	bases := segmentBases(m.machine.Disk, p)
-	at := len(bases) - 1
-	for at > 0 && bases[at] > base {
-		at--
-	}
-	if at < 0 {
-		return false
-	}
-	content, ok := m.machine.Disk.DurableBytes(segmentPath(p, bases[at], ".log"))
-	if !ok {
-		return false
-	}
-	l := &storedLog{end: bases[at], segments: []storedSegment{{base: bases[at]}}}
-	epoch := kafka.NoLeaderEpoch
-	l.readSegment(bases[at], content, &epoch)
-	return l.end > last
-}
+// watermark, in the log, and with flush mode on the medium.

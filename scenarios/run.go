@@ -16,6 +16,7 @@ import (
 )
 
 // Options are what a run may be asked for besides its outcome.
+
 type Options struct {
 	// Trace, if set, is written every event, as JSON lines.
 	Trace io.Writer
@@ -35,12 +36,14 @@ type Options struct {
 }
 
 // Floors that a run has to reach; one that does not has tested too little.
+
 const (
 	minOperations = 200
 	minEvents     = 5000
 )
 
 // Bounds of a run, in virtual time and in events.
+
 const (
 	faultTime = 60 * sim.Second  // with faults
 	healTime  = 300 * sim.Second // for every send to be answered afterwards
@@ -51,6 +54,7 @@ const (
 )
 
 // Run runs one seed of a scenario and judges it. A process runs one at a time.
+
 func Run(s *Scenario, seed uint64, o Options) (result *Result) {
 	start := time.Now()
 	invariant.ResetMarks()
@@ -68,6 +72,7 @@ func Run(s *Scenario, seed uint64, o Options) (result *Result) {
 }
 
 // run is one run under way.
+
 type run struct {
 	scenario  *Scenario
 	seed      uint64
@@ -88,7 +93,9 @@ type run struct {
 }
 
 // planOf returns the plan of a schedule, or draws that of the seed, from a stream that is not the
+
 // world's: what it draws stands in the schedule.
+
 func planOf(s *Scenario, seed uint64, o Options) *plan {
 	if o.Schedule != nil {
 		return &plan{Schedule: o.Schedule}
@@ -149,6 +156,7 @@ func newRun(s *Scenario, seed uint64, o Options) *run {
 }
 
 // connect hangs the checks and the faults on the hooks of the world.
+
 func (r *run) connect() {
 	r.machine.Tap = r.monitor
 	r.world.BeforeCrash = func(_ *sim.Machine, c sim.Cause) { r.monitor.beforeCrash(c) }
@@ -180,6 +188,7 @@ func (r *run) connect() {
 }
 
 // play runs the phases: setup, safety under faults, heal, liveness, the final read, judgement.
+
 func (r *run) play() {
 	r.saboteur.start()
 	if !r.until("L1", "the topic is created", healTime, r.workload.create()) {
@@ -212,6 +221,7 @@ func (r *run) play() {
 }
 
 // until runs the world until done, at most for d, and says whether it came to that.
+
 func (r *run) until(c Check, what string, d sim.Time, done func() bool) bool {
 	r.findings.checked(c)
 	if !done() {
@@ -226,6 +236,7 @@ func (r *run) until(c Check, what string, d sim.Time, done func() bool) bool {
 }
 
 // exhausted says whether the run is to end, whatever it has come to.
+
 func (r *run) exhausted() bool {
 	limit := uint64(maxEvents)
 	if r.options.MaxEvents > 0 {
@@ -236,6 +247,7 @@ func (r *run) exhausted() bool {
 }
 
 // stuck describes where the node stands when something does not end.
+
 func (r *run) stuck() []string {
 	lines := []string{fmt.Sprintf("running %v, ready %v, lives %d, open sends %d, fatal %v",
 		r.machine.Running(), r.machine.Ready(), r.machine.Lives(), r.recorder.open(), r.machine.Fatal())}
@@ -252,6 +264,7 @@ func (r *run) stuck() []string {
 }
 
 // inspect checks the state of the quiet node and takes the dumps.
+
 func (r *run) inspect() {
 	m := r.monitor
 	for i, replica := range replicas(r.machine.Node(), r.plan.Topic.Partitions) {
@@ -279,6 +292,7 @@ func (r *run) inspect() {
 }
 
 // stopCleanly is the half of S5 that concerns an end: the marker says that all is durable.
+
 func (r *run) stopCleanly() {
 	r.machine.Stop()
 	if !r.until("L9", "a clean stop ends", stopTime, func() bool { return !r.machine.Running() }) {
@@ -288,6 +302,7 @@ func (r *run) stopCleanly() {
 }
 
 // judge judges the history.
+
 func (r *run) judge() {
 	r.monitor.excuseForgotten()
 	r.verdict = linearizability.Judge(r.recorder.finish(), linearizability.Options{})
@@ -303,55 +318,4 @@ func (r *run) judge() {
 	r.judgeTroubles()
 }
 
-func (r *run) close() {
-	defer func() {
-		if p := recover(); p != nil {
-			r.findings.fails(Panic, "at the end: %v\n%s", p, debug.Stack())
-		}
-	}()
-	r.simulated = r.world.Scheduler.Now()
-	sum, err := r.world.Finish()
-	r.hash = sum.String()
-	if err != nil {
-		r.findings.evidence = append(r.findings.evidence, "trace: "+err.Error())
-	}
-	r.world.Close()
-}
-
-func (r *run) result() *Result {
-	c := r.findings.counters
-	disk := r.machine.Disk.Counts()
-	c["faults.torn_tails"] = int64(disk.TornInFlight + disk.PagesTorn)
-	c["faults.pages_dropped"] = int64(disk.PagesDropped)
-	out := &Result{
-		Scenario: r.scenario.Name, Seed: r.seed, Events: int64(r.world.Scheduler.EventCount()),
-		Operations: c["client.sends"] + c["client.polls"] + c["client.lists"],
-		Acked:      r.verdict.Acknowledged, Excused: r.verdict.ExcusedCount,
-		Faults: int64(len(r.world.Faults.Faults())), Simulated: r.simulated.Duration(),
-		Hash: r.hash, Counters: c, Marks: map[string]uint64{},
-	}
-	for _, mark := range invariant.Marks() {
-		if mark.Hits > 0 {
-			out.Marks[mark.Name] = mark.Hits
-		}
-	}
-	if len(r.findings.failed) == 0 {
-		r.floors(out)
-	}
-	out.Check, out.Failed, out.Evidence = r.findings.worst(), r.findings.failed, r.findings.evidence
-	out.Missed = r.score.missed()
-	if r.options.Record {
-		out.Schedule = r.recorded(out)
-	}
-	return out
-}
-
 // floors fails a run that has tested too little, and counts what it had.
-func (r *run) floors(out *Result) {
-	switch {
-	case out.Acked == 0:
-		r.findings.fails(Nothing, "no record was acknowledged with acks=all")
-	case r.options.Schedule == nil && (out.Operations < minOperations || out.Events < minEvents):
-		r.findings.fails(Nothing, "%d operations and %d events are too few", out.Operations, out.Events)
-	}
-}

@@ -1,0 +1,167 @@
+package scenarios
+
+import (
+	"stet/core/commitlog"
+	"stet/core/env"
+	"stet/core/kafka"
+	"stet/core/partition"
+	"stet/sim"
+)
+
+func (m *monitor) beforeCrash(c sim.Cause) {
+	m.counters["faults."+c.String()]++
+	if m.recorder.inFlight > 0 {
+		m.counters["faults.in_flight"]++
+	}
+	if m.machine.Running() && m.recovering() {
+		m.counters["faults.recoveries_interrupted"]++
+	}
+	for i, r := range replicas(m.machine.Node(), m.plan.Topic.Partitions) {
+		p := kafka.PartitionID(i)
+		w := &m.partitions[i]
+		w.before, w.crash = readLog(m.machine.Disk, p, cached), c
+		w.surviving = w.before.end
+		m.forget(p, w, c)
+		if c == sim.PowerLost {
+			medium := readLog(m.machine.Disk, p, durable)
+			w.surviving = medium.end
+			m.excuse(p, "power loss")
+			m.checkSynced(p, r, medium)
+		}
+	}
+	if c == sim.PowerLost {
+		m.checkRecoveryPoints()
+	}
+}
+
+func (m *monitor) forget(p kafka.PartitionID, w *watched, c sim.Cause) {
+	mark := partitionPath(p)
+	mark.Name += "/" + recoveryMark
+	if _, warned := m.machine.Disk.Bytes(mark); !w.suspect || warned || c == sim.PowerLost {
+		w.suspect = w.suspect && c != sim.PowerLost
+		return
+	}
+	if from := 1 + readLog(m.machine.Disk, p, durable).end; w.forgotten == 0 || from < w.forgotten {
+		w.forgotten = from
+	}
+}
+
+const recoveryMark = "recovery.tmp"
+
+func (m *monitor) excuseForgotten() {
+	for i := range m.partitions {
+		if from := m.partitions[i].forgotten; from > 0 {
+			m.counters["faults.failed_syncs_forgotten"]++
+			m.recorder.excuse(kafka.PartitionID(i), from-1, "failed sync, then a kill")
+		}
+	}
+}
+
+func (m *monitor) givenUp(p kafka.PartitionID) bool {
+	r := replicas(m.machine.Node(), m.plan.Topic.Partitions)[p]
+	if m.partitions[p].forgotten == 0 || r == nil || r.State() != partition.Damaged {
+		return false
+	}
+	m.counters["faults.partitions_given_up"]++
+	return true
+}
+
+func (m *monitor) recovering() bool {
+	if !m.machine.Ready() {
+		return true
+	}
+	for _, r := range replicas(m.machine.Node(), m.plan.Topic.Partitions) {
+		if r != nil && r.State() != partition.Online {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *monitor) checkSynced(p kafka.PartitionID, r *partition.Replica, medium *storedLog) {
+	if r == nil || r.Log() == nil || r.Log().Fenced() || m.partitions[p].rotten {
+		return
+	}
+	synced := r.Log().Synced()
+	if synced > 0 {
+		m.checked("S1")
+		m.checked("S9")
+	}
+	if medium.end >= synced {
+		return
+	}
+	for _, base := range segmentBases(m.machine.Disk, p) {
+		if _, ok := m.machine.Disk.DurableSize(segmentPath(p, base, ".log")); !ok && base < synced {
+			m.fails("S9", "%s: synced to %d, but segment %d has no durable name",
+				topicPartition(p), synced, base)
+			return
+		}
+	}
+	m.fails("S1", "%s: synced to %d, but the medium has it to %d: %s", topicPartition(p), synced,
+		medium.end, medium.problem)
+}
+
+func (m *monitor) checkRecoveryPoints() {
+	for p, point := range m.recoveryPoints(durable) {
+		if point == 0 || m.partitions[p].rotten {
+			continue
+		}
+		m.checked("S1")
+		if medium := readLog(m.machine.Disk, kafka.PartitionID(p), durable); medium.end < point {
+			m.fails("S1", "%s: durable recovery point %d, but the medium has it to %d: %s",
+				topicPartition(kafka.PartitionID(p)), point, medium.end, medium.problem)
+		}
+	}
+}
+
+func (m *monitor) recoveryPoints(read reading) []kafka.Offset {
+	points := make([]kafka.Offset, m.plan.Topic.Partitions)
+	b, _ := read(m.machine.Disk, env.Path{Name: commitlog.RecoveryPointCheckpointName})
+	entries, err := commitlog.DecodeCheckpoint(b)
+	if err != nil {
+		m.fails("S3", "%s: %v", commitlog.RecoveryPointCheckpointName, err)
+	}
+	for _, e := range entries {
+		if e.Partition.Topic == topicName && int(e.Partition.Partition) < len(points) {
+			points[e.Partition.Partition] = e.Offset
+		}
+	}
+	return points
+}
+
+func (m *monitor) cameOnline(p kafka.PartitionID, r *partition.Replica) {
+	w := &m.partitions[p]
+	w.suspect = false
+	log := readLog(m.machine.Disk, p, cached)
+	m.checked("S3")
+	if log.problem != "" || log.end != r.Log().Written() {
+		m.fails("S3", "%s: online at %d, its files are sound to %d: %s", topicPartition(p),
+			r.Log().Written(), log.end, log.problem)
+	}
+	if w.before == nil {
+		return
+	}
+	if !w.rotten {
+		m.checked("S1")
+		if log.end < w.surviving {
+			m.fails("S1", "%s: recovered to %d after %s, %d had to survive", topicPartition(p),
+				log.end, w.crash, w.surviving)
+		}
+	}
+	m.checked("S2")
+	if at, ok := differ(w.before, log); ok {
+		m.fails("S2", "%s: offset %d is not what it was before %s", topicPartition(p), at, w.crash)
+	}
+	w.before = nil
+}
+
+func differ(a, b *storedLog) (kafka.Offset, bool) {
+	for i := range min(len(a.batches), len(b.batches)) {
+		x, y := a.batches[i], b.batches[i]
+		if x.BaseOffset() != y.BaseOffset() || x.CRC() != y.CRC() ||
+			x.LeaderEpoch() != y.LeaderEpoch() {
+			return x.BaseOffset(), true
+		}
+	}
+	return 0, false
+}
