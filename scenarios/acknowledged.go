@@ -2,6 +2,8 @@ package scenarios
 
 import "stet/core/kafka"
 
+// checkAcknowledged is R10: when a client learns that a batch stands, it lies below the high
+// watermark, in the log, and with flush mode on the medium.
 func (m *monitor) checkAcknowledged(p kafka.PartitionID, acks int16, base kafka.Offset, count int) {
 	last := base + kafka.Offset(count) - 1
 	if base < 0 || acks == 0 {
@@ -25,7 +27,6 @@ func (m *monitor) checkAcknowledged(p kafka.PartitionID, acks int16, base kafka.
 }
 
 // onMedium says whether the medium has the batch that holds offsets [base, last].
-
 func (m *monitor) onMedium(p kafka.PartitionID, base, last kafka.Offset) bool {
 	bases := segmentBases(m.machine.Disk, p)
 	at := len(bases) - 1

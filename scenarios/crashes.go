@@ -8,6 +8,7 @@ import (
 	"stet/sim"
 )
 
+// beforeCrash sees the process and the disk that it worked on.
 func (m *monitor) beforeCrash(c sim.Cause) {
 	m.counters["faults."+c.String()]++
 	if m.recorder.inFlight > 0 {
@@ -34,6 +35,10 @@ func (m *monitor) beforeCrash(c sim.Cause) {
 	}
 }
 
+// forget notes that a process dies which alone knows that a sync of the log has failed. The next
+// one takes what it reads in the page cache for good, unless the mark of a recovery warns it: what
+// is acknowledged on top may vanish with the evicted pages. That is a residual risk of one replica
+// (a kernel that tells of a failed sync once), and excused from here on.
 func (m *monitor) forget(p kafka.PartitionID, w *watched, c sim.Cause) {
 	mark := partitionPath(p)
 	mark.Name += "/" + recoveryMark
@@ -46,8 +51,10 @@ func (m *monitor) forget(p kafka.PartitionID, w *watched, c sim.Cause) {
 	}
 }
 
+// recoveryMark is the file that says that a recovery has begun.
 const recoveryMark = "recovery.tmp"
 
+// excuseForgotten excuses what forget has found, at the end of the run.
 func (m *monitor) excuseForgotten() {
 	for i := range m.partitions {
 		if from := m.partitions[i].forgotten; from > 0 {
@@ -57,6 +64,8 @@ func (m *monitor) excuseForgotten() {
 	}
 }
 
+// givenUp says that a partition stepped aside because of what forget has found: it refuses to serve,
+// as it must, and nobody waits for it.
 func (m *monitor) givenUp(p kafka.PartitionID) bool {
 	r := replicas(m.machine.Node(), m.plan.Topic.Partitions)[p]
 	if m.partitions[p].forgotten == 0 || r == nil || r.State() != partition.Damaged {
@@ -78,6 +87,8 @@ func (m *monitor) recovering() bool {
 	return false
 }
 
+// checkSynced is S1 and S9 at the moment that matters: what the log takes for synced is on the
+// medium, under a name that is durable.
 func (m *monitor) checkSynced(p kafka.PartitionID, r *partition.Replica, medium *storedLog) {
 	if r == nil || r.Log() == nil || r.Log().Fenced() || m.partitions[p].rotten {
 		return
@@ -101,6 +112,7 @@ func (m *monitor) checkSynced(p kafka.PartitionID, r *partition.Replica, medium 
 		medium.end, medium.problem)
 }
 
+// checkRecoveryPoints is S1 for the checkpoint: it never says durable of what is not.
 func (m *monitor) checkRecoveryPoints() {
 	for p, point := range m.recoveryPoints(durable) {
 		if point == 0 || m.partitions[p].rotten {
@@ -114,6 +126,7 @@ func (m *monitor) checkRecoveryPoints() {
 	}
 }
 
+// recoveryPoints returns the checkpointed recovery points by partition.
 func (m *monitor) recoveryPoints(read reading) []kafka.Offset {
 	points := make([]kafka.Offset, m.plan.Topic.Partitions)
 	b, _ := read(m.machine.Disk, env.Path{Name: commitlog.RecoveryPointCheckpointName})
@@ -129,6 +142,8 @@ func (m *monitor) recoveryPoints(read reading) []kafka.Offset {
 	return points
 }
 
+// cameOnline is S1, S2 and S3 after a recovery: the log is sound, it is a prefix of what was there
+// before the crash, and it has all that had to survive.
 func (m *monitor) cameOnline(p kafka.PartitionID, r *partition.Replica) {
 	w := &m.partitions[p]
 	w.suspect = false
@@ -155,6 +170,7 @@ func (m *monitor) cameOnline(p kafka.PartitionID, r *partition.Replica) {
 	w.before = nil
 }
 
+// differ finds the first batch in the part that two logs have in common that is not the same.
 func differ(a, b *storedLog) (kafka.Offset, bool) {
 	for i := range min(len(a.batches), len(b.batches)) {
 		x, y := a.batches[i], b.batches[i]

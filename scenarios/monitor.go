@@ -11,7 +11,6 @@ import (
 )
 
 // monitor watches one node: after every turn, before and after every crash. It is a node.Tap.
-
 type monitor struct {
 	world    *sim.World
 	machine  *sim.Machine
@@ -28,7 +27,6 @@ type monitor struct {
 }
 
 // watched is what is remembered of one partition.
-
 type watched struct {
 	replica *partition.Replica // of this life
 	online  bool               // it was seen online in this life
@@ -56,7 +54,6 @@ func newMonitor(w *sim.World, m *sim.Machine, p *schedule.Schedule, r *recorder,
 }
 
 // started forgets what belonged to the last life.
-
 func (m *monitor) started() {
 	clear(m.failed)
 	m.failing = nil
@@ -68,9 +65,7 @@ func (m *monitor) started() {
 }
 
 // Turning implements node.Tap. A turn may have emitted an effect before it takes an event of its
-
 // own batch, so a failure counts from the next turn on.
-
 func (m *monitor) Turning(l node.LoopID, _ env.Now, in []env.Event) {
 	if l != node.BrokerLoop {
 		return
@@ -84,7 +79,6 @@ func (m *monitor) Turning(l node.LoopID, _ env.Now, in []env.Event) {
 }
 
 // Turned implements node.Tap.
-
 func (m *monitor) Turned(l node.LoopID, out *env.Effects) {
 	if l != node.BrokerLoop {
 		return
@@ -98,16 +92,13 @@ func (m *monitor) Turned(l node.LoopID, out *env.Effects) {
 }
 
 // failure is a failed effect on a file.
-
 type failure struct {
 	file env.FileID
 	err  env.Errno
 }
 
 // watchFiles is S6 and the half of S5 that concerns a start. After a failed effect on a file
-
 // nothing is asked of it but to be closed; the clean marker is gone before a log is written to.
-
 func (m *monitor) watchFiles(out *env.Effects) {
 	for i := range out.File {
 		op := &out.File[i]
@@ -137,7 +128,6 @@ func (m *monitor) watchMarker() {
 }
 
 // watchReplica is R9, and R5 for one replica, after a turn.
-
 func (m *monitor) watchReplica(p kafka.PartitionID, r *partition.Replica) {
 	w := &m.partitions[p]
 	if w.replica != r {
@@ -177,7 +167,6 @@ func (m *monitor) watchReplica(p kafka.PartitionID, r *partition.Replica) {
 }
 
 // struck is told that a call of the disk meets a fault that it will return.
-
 func (m *monitor) struck(op sim.DiskOp, v schedule.Verb) {
 	if m.recorder.inFlight > 0 {
 		m.counters["faults.in_flight"]++
@@ -188,9 +177,7 @@ func (m *monitor) struck(op sim.DiskOp, v schedule.Verb) {
 }
 
 // syncFailed is told that a sync of a partition's log is failing. What the medium does not have
-
 // may be lost from now on: an excuse without flush mode. With it nothing of that was acknowledged.
-
 func (m *monitor) syncFailed(p kafka.PartitionID) {
 	w := &m.partitions[p]
 	w.unsynced, w.suspect, w.rotten = true, true, true
@@ -199,9 +186,7 @@ func (m *monitor) syncFailed(p kafka.PartitionID) {
 }
 
 // fenced is told that a log was given up. What was acknowledged between the failing of its sync
-
 // and this turn is excused with the rest.
-
 func (m *monitor) fenced(p kafka.PartitionID, w *watched) {
 	m.counters["node.fences"]++
 	if w.unsynced {
@@ -216,39 +201,3 @@ func (m *monitor) excuse(p kafka.PartitionID, reason string) {
 	}
 	m.recorder.excuse(p, readLog(m.machine.Disk, p, durable).end, reason)
 }
-
-// beforeCrash sees the process and the disk that it worked on.
-
-// forget notes that a process dies which alone knows that a sync of the log has failed. The next
-
-// one takes what it reads in the page cache for good, unless the mark of a recovery warns it: what
-
-// is acknowledged on top may vanish with the evicted pages. That is a residual risk of one replica
-
-// (a kernel that tells of a failed sync once), and excused from here on.
-
-// recoveryMark is the file that says that a recovery has begun.
-
-// excuseForgotten excuses what forget has found, at the end of the run.
-
-// givenUp says that a partition stepped aside because of what forget has found: it refuses to serve,
-
-// as it must, and nobody waits for it.
-
-// checkSynced is S1 and S9 at the moment that matters: what the log takes for synced is on the
-
-// medium, under a name that is durable.
-
-// checkRecoveryPoints is S1 for the checkpoint: it never says durable of what is not.
-
-// recoveryPoints returns the checkpointed recovery points by partition.
-
-// cameOnline is S1, S2 and S3 after a recovery: the log is sound, it is a prefix of what was there
-
-// before the crash, and it has all that had to survive.
-
-// differ finds the first batch in the part that two logs have in common that is not the same.
-
-// checkAcknowledged is R10: when a client learns that a batch stands, it lies below the high
-
-// watermark, in the log, and with flush mode on the medium.

@@ -49,6 +49,7 @@ func (r *run) result() *Result {
 	return out
 }
 
+// floors fails a run that has tested too little, and counts what it had.
 func (r *run) floors(out *Result) {
 	switch {
 	case out.Acked == 0:

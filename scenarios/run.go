@@ -16,7 +16,6 @@ import (
 )
 
 // Options are what a run may be asked for besides its outcome.
-
 type Options struct {
 	// Trace, if set, is written every event, as JSON lines.
 	Trace io.Writer
@@ -36,14 +35,12 @@ type Options struct {
 }
 
 // Floors that a run has to reach; one that does not has tested too little.
-
 const (
 	minOperations = 200
 	minEvents     = 5000
 )
 
 // Bounds of a run, in virtual time and in events.
-
 const (
 	faultTime = 60 * sim.Second  // with faults
 	healTime  = 300 * sim.Second // for every send to be answered afterwards
@@ -54,7 +51,6 @@ const (
 )
 
 // Run runs one seed of a scenario and judges it. A process runs one at a time.
-
 func Run(s *Scenario, seed uint64, o Options) (result *Result) {
 	start := time.Now()
 	invariant.ResetMarks()
@@ -72,7 +68,6 @@ func Run(s *Scenario, seed uint64, o Options) (result *Result) {
 }
 
 // run is one run under way.
-
 type run struct {
 	scenario  *Scenario
 	seed      uint64
@@ -93,9 +88,7 @@ type run struct {
 }
 
 // planOf returns the plan of a schedule, or draws that of the seed, from a stream that is not the
-
 // world's: what it draws stands in the schedule.
-
 func planOf(s *Scenario, seed uint64, o Options) *plan {
 	if o.Schedule != nil {
 		return &plan{Schedule: o.Schedule}
@@ -156,7 +149,6 @@ func newRun(s *Scenario, seed uint64, o Options) *run {
 }
 
 // connect hangs the checks and the faults on the hooks of the world.
-
 func (r *run) connect() {
 	r.machine.Tap = r.monitor
 	r.world.BeforeCrash = func(_ *sim.Machine, c sim.Cause) { r.monitor.beforeCrash(c) }
@@ -188,7 +180,6 @@ func (r *run) connect() {
 }
 
 // play runs the phases: setup, safety under faults, heal, liveness, the final read, judgement.
-
 func (r *run) play() {
 	r.saboteur.start()
 	if !r.until("L1", "the topic is created", healTime, r.workload.create()) {
@@ -221,7 +212,6 @@ func (r *run) play() {
 }
 
 // until runs the world until done, at most for d, and says whether it came to that.
-
 func (r *run) until(c Check, what string, d sim.Time, done func() bool) bool {
 	r.findings.checked(c)
 	if !done() {
@@ -236,7 +226,6 @@ func (r *run) until(c Check, what string, d sim.Time, done func() bool) bool {
 }
 
 // exhausted says whether the run is to end, whatever it has come to.
-
 func (r *run) exhausted() bool {
 	limit := uint64(maxEvents)
 	if r.options.MaxEvents > 0 {
@@ -247,7 +236,6 @@ func (r *run) exhausted() bool {
 }
 
 // stuck describes where the node stands when something does not end.
-
 func (r *run) stuck() []string {
 	lines := []string{fmt.Sprintf("running %v, ready %v, lives %d, open sends %d, fatal %v",
 		r.machine.Running(), r.machine.Ready(), r.machine.Lives(), r.recorder.open(), r.machine.Fatal())}
@@ -264,7 +252,6 @@ func (r *run) stuck() []string {
 }
 
 // inspect checks the state of the quiet node and takes the dumps.
-
 func (r *run) inspect() {
 	m := r.monitor
 	for i, replica := range replicas(r.machine.Node(), r.plan.Topic.Partitions) {
@@ -292,7 +279,6 @@ func (r *run) inspect() {
 }
 
 // stopCleanly is the half of S5 that concerns an end: the marker says that all is durable.
-
 func (r *run) stopCleanly() {
 	r.machine.Stop()
 	if !r.until("L9", "a clean stop ends", stopTime, func() bool { return !r.machine.Running() }) {
@@ -302,7 +288,6 @@ func (r *run) stopCleanly() {
 }
 
 // judge judges the history.
-
 func (r *run) judge() {
 	r.monitor.excuseForgotten()
 	r.verdict = linearizability.Judge(r.recorder.finish(), linearizability.Options{})
@@ -317,5 +302,3 @@ func (r *run) judge() {
 	}
 	r.judgeTroubles()
 }
-
-// floors fails a run that has tested too little, and counts what it had.
