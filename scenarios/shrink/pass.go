@@ -26,11 +26,11 @@ type pass struct {
 func passes() []pass {
 	return []pass{
 		{name: "no tapes", choices: noTapes},
-		{name: "ends of tapes", choices: shorterTapes},
 		{name: "faults", edits: dropFaults},
 		{name: "clients", edits: dropClients},
 		{name: "earlier faults", choices: earlierFaults},
 		{name: "sends", edits: dropSends},
+		{name: "ends of tapes", choices: shorterTapes},
 		{name: "partitions", choices: fewerPartitions},
 		{name: "tapes", edits: dropTapes},
 		{name: "halves of tapes", edits: halfTapes},
