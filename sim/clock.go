@@ -13,6 +13,7 @@ const WallEpochMs int64 = 1735689600000
 type Clock struct {
 	scheduler *Scheduler
 	place     Place
+	leap      Time  // that the last boot brought
 	ppm       int64 // parts per million that the clocks run fast, negative for slow
 
 	// Readings at the anchor, a moment of virtual time.
@@ -98,12 +99,14 @@ func (c *Clock) Step(d Time) {
 	c.note("step", int64(d))
 }
 
-// Reboot starts the monotonic clock anew at origin and moves the wall clock by leap: a hardware
-// clock that was wrong, or none at all.
+// Reboot starts the monotonic clock anew at origin and sets the wall clock wrong by leap: a hardware
+// clock that was wrong, or none at all. It takes the place of the leap of the last boot, so that the
+// error does not grow with the number of boots.
 func (c *Clock) Reboot(origin env.Mono, leap Time) {
 	c.moveAnchor()
 	c.mono = int64(origin)
-	c.wall += int64(leap)
+	c.wall += int64(leap - c.leap)
+	c.leap = leap
 	c.note("reboot", int64(leap))
 }
 

@@ -61,3 +61,12 @@ func TestClockWhenIsTheFirstMomentOfAReading(t *testing.T) {
 		require.Equal(r, Never, c.When(env.Never))
 	})
 }
+
+func TestLeapsOfBootsDoNotAddUp(t *testing.T) {
+	s := NewScheduler(NewTrace(nil))
+	c := NewClock(s, 1)
+	for range 20 {
+		c.Reboot(7, Minute)
+	}
+	require.Equal(t, WallEpochMs+int64(Minute/Millisecond), c.Now().WallMs)
+}
