@@ -86,6 +86,19 @@ func (p *plan) configureNode(d draw) {
 	}
 }
 
+// calm takes all faults out of a plan, and what only a generator of faults would do: clients that give
+// up a request before it can be answered and retry it, nodes that are late, sequences near overflow.
+func (p *plan) calm() {
+	p.faults = faultPlan{}
+	p.World = schedule.BaseWorld()
+	p.World.Pace.LateOf256 = 0
+	p.Clients.Impatience = sim.Interval{Low: 5 * sim.Second, High: 10 * sim.Second}
+	for i := range p.Producers {
+		c := &p.Producers[i].ProducerConfig
+		c.FirstSequence, c.AckTimeoutMs, c.GiveUp = 0, 30_000, 100*sim.Second
+	}
+}
+
 // patient gives the clients more patience than a healthy but slow network and disk take: without it,
 // nothing would ever be answered.
 func (p *plan) patient() {

@@ -19,7 +19,7 @@ import (
 type Options struct {
 	// Trace, if set, is written every event, as JSON lines.
 	Trace io.Writer
-	// Calm leaves all faults out.
+	// Calm leaves out all faults, and what provokes them: see plan.calm.
 	Calm bool
 	// Schedule, if set, is run instead of what the seed would draw.
 	Schedule *schedule.Schedule
@@ -97,7 +97,7 @@ func planOf(s *Scenario, seed uint64, o Options) *plan {
 	p := newPlan(d)
 	s.adapt(d, p)
 	if o.Calm {
-		p.faults = faultPlan{}
+		p.calm()
 	}
 	return p
 }
