@@ -26,6 +26,7 @@ type pass struct {
 func passes() []pass {
 	return []pass{
 		{name: "no tapes", choices: noTapes},
+		{name: "end", edits: resetEnd},
 		{name: "faults", edits: dropFaults},
 		{name: "clients", edits: dropClients},
 		{name: "earlier faults", choices: earlierFaults},

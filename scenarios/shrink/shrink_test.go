@@ -210,6 +210,7 @@ func TestEditsLeaveTheOriginAlone(t *testing.T) {
 		s.Producers[i].Sends = s.Producers[i].Sends[:3]
 	}
 	s.Producers[0].Idempotent, s.Producers[0].FirstSequence = true, 1<<30
+	s.End.CleanStop = true
 	s.Faults[0] = schedule.Fault{
 		At: schedule.Anchor{Call: &schedule.Call{
 			Place: 1, Kind: sim.DiskSync, Ordinal: 9, Path: "orders-2/00000000000000000123.log",

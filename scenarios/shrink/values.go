@@ -18,14 +18,18 @@ func set[T any](edits []edit, s *schedule.Schedule, to T, at func(*schedule.Sche
 	return append(edits, func(c *schedule.Schedule) { *at(c) = to })
 }
 
+// resetEnd lists edits that have the run end soon.
+func resetEnd(s *schedule.Schedule) (edits []edit) {
+	edits = set(edits, s, sim.Second, func(s *schedule.Schedule) *sim.Time { return &s.End.Idle })
+	return set(edits, s, false, func(s *schedule.Schedule) *bool { return &s.End.CleanStop })
+}
+
 // resetClients lists edits that set what clients do as plainly as can be.
 func resetClients(s *schedule.Schedule) (edits []edit) {
 	edits = set(edits, s, sim.Interval{Low: 10 * sim.Millisecond, High: 10 * sim.Millisecond},
 		func(s *schedule.Schedule) *sim.Interval { return &s.Clients.Pause })
 	edits = set(edits, s, sim.Interval{Low: sim.Second, High: sim.Second},
 		func(s *schedule.Schedule) *sim.Interval { return &s.Clients.Impatience })
-	edits = set(edits, s, sim.Second, func(s *schedule.Schedule) *sim.Time { return &s.End.Idle })
-	edits = set(edits, s, false, func(s *schedule.Schedule) *bool { return &s.End.CleanStop })
 	for i := range s.Producers {
 		edits = resetProducer(edits, s, i)
 	}
