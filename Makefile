@@ -15,6 +15,7 @@ FUZZTIME   ?= 5m # fuzz: of each fuzz target
 BOUND      ?= 64 # crashpoints: power-loss outcomes of one crash
 N          ?= 100 # mutants: how many
 CANARIES   ?= # canaries: ids, with commas; empty is all
+MATRIX     ?= 40 # canaries: seeds of each for the matrix of canaries and checks
 SCENARIO   ?= all # campaign: a scenario, or all
 SEEDS      ?= 2500 # campaign, simulate (300), cover (25), matrix (50), mutants (15): seeds of each
                    # scenario. canaries: campaigns a canary (5)
@@ -67,10 +68,16 @@ ci: ## what a change has to pass: lint, tests, and a short form of every longer 
 	: >out/ci
 	rm -f out/ci.*
 	trap 'status=$$?; grep -ho "SKIPPED.*" out/ci.* || true; cat out/ci; [ $$status = 0 ] || echo "ci: FAILED"' EXIT
+	cpu() { # seconds, of the children so far; times has to run in this shell
+		times >out/times
+		awk -F '[ms ]+' 'NR == 2 { printf "%.0f", 60 * ($$1 + $$3) + $$2 + $$4 }' out/times
+	}
 	step() {
-		local begin=$$SECONDS outcome=FAILED
+		local begin=$$SECONDS outcome=FAILED spent
+		cpu >out/cpu && spent=$$(<out/cpu)
 		$(MAKE) --no-print-directory "$$@" 2>&1 | tee "out/ci.$$1" && outcome=ok
-		echo "ci: $$outcome $$((SECONDS - begin)) s $$*" >>out/ci
+		cpu >out/cpu
+		echo "ci: $$outcome $$((SECONDS - begin)) s, cpu $$(($$(<out/cpu) - spent)) s: $$*" >>out/ci
 		[ $$outcome = ok ]
 	}
 	# Bench is left out: it measures, and asserts nothing.
@@ -79,7 +86,7 @@ ci: ## what a change has to pass: lint, tests, and a short form of every longer 
 	step slow
 	step simulate SEEDS=100
 	step crashpoints BOUND=8
-	step canaries SEEDS=1
+	step canaries SEEDS=1 MATRIX=4
 	step mutants N=3 SEEDS=3
 	step matrix SEEDS=2
 	step fuzz FUZZTIME=5s
@@ -122,7 +129,7 @@ canaries: ## put historical bugs back, one at a time; each must be found, SEEDS 
 	$(TAGGED)
 	mkdir -p bin out
 	$(GO) build -tags canary -o bin/stet-canary ./cmd/stet
-	$(GO) run ./scenarios/canaries -campaigns $(call given,SEEDS,5) \
+	$(GO) run ./scenarios/canaries -campaigns $(call given,SEEDS,5) -matrix $(strip $(MATRIX)) \
 		-only '$(CANARIES)' bin/stet-canary | tee out/canaries
 	tagged canary
 	echo "canaries: ok $$(tail -n 1 out/canaries)"
