@@ -166,7 +166,8 @@ func parseSend(words []string) (s Send, err error) {
 	number, err := strconv.ParseUint(words[0], 10, 31)
 	partition, err2 := strconv.ParseUint(words[2], 10, 31)
 	s.Number, s.Partition = int(number), kafka.PartitionID(partition)
-	if s.After, err = parseSpan(words[3][1:]); errors.Join(err, err2) != nil || s.After < 0 {
+	after, err3 := parseSpan(words[3][1:])
+	if s.After = after; errors.Join(err, err2, err3) != nil || after < 0 {
 		return s, fmt.Errorf("send %s: give NUMBER to PARTITION +AFTER", strings.Join(words[:4], " "))
 	}
 	for _, word := range words[4:] {

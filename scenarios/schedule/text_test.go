@@ -110,6 +110,7 @@ func TestParseSaysWhatIsWrongAndWhere(t *testing.T) {
 		head + "fault p1.1 1ms: kill n1":    "line 3: \"p1.1 1ms\": when is",
 		head + "fault n1 dance 1 of x: eio": "line 3: \"n1 dance 1 of x\": when is",
 		head + "fault n1 sync 1 of x: burn": "line 3: \"burn\": what happens is one of",
+		head + "producer p1 in-flight=1 attempts=1\n  send x to 0 +0s 1@1": "give NUMBER to PARTITION",
 		head + "producer p1 in-flight=1 attempts=1\n  send 1 to 2 +0s 1@1": "p1 send 1: partition 2 of 2",
 		head + "consumer c1\nlister c1":                                    "client 1: the number is taken",
 		magic + "\n":                                                       "topic partitions=0",
