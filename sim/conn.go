@@ -117,15 +117,32 @@ func (e *end) ownerDied(cause Cause) {
 	switch {
 	case cause == Retired:
 	case cause == PowerLost:
-		e.silent = true
-		out.cutAt(e.onTheWire(len(out.queue)))
-		out.readRanges() // what left the machine did so before its disk forgot
-		c.giveUpLater(1 - e.side)
+		e.losePower()
 	case c.network.stream.Chance(1, 2):
 		out.finish() // the kernel sends what it has, then the end
 	default:
 		out.cutAt(e.onTheWire(len(out.queue)))
 		out.finish()
+	}
+}
+
+// losePower loses what has not left the machine of an end whose process is dead.
+func (e *end) losePower() {
+	out := e.conn.pipes[e.side]
+	e.silent = true
+	out.cutAt(e.onTheWire(len(out.queue)))
+	out.readRanges() // what left the machine did so before its disk forgot
+	e.conn.giveUpLater(1 - e.side)
+}
+
+// losePower ends what the kernel of a machine did for processes that had died before.
+func (n *Network) losePower(p Place) {
+	for _, c := range slices.Clone(n.open) {
+		for side, e := range c.ends {
+			if e.place == p && c.dead[side] && !e.silent {
+				e.losePower()
+			}
+		}
 	}
 }
 

@@ -164,6 +164,7 @@ func (m *Machine) crash(cause Cause, fates PowerFates) {
 		w.Scheduler.Kill(m.life.owner, cause)
 	}
 	if cause == PowerLost {
+		w.Network.losePower(m.Place)
 		m.Disk.PowerLoss(fates)
 		m.boot()
 	}

@@ -480,3 +480,31 @@ func TestBuffersOfHalfFramesAreReleased(t *testing.T) {
 	b.run(Second)
 	require.Equal(t, 1, b.server.released)
 }
+
+// TestPowerLossAfterAKill: the kernel was still sending for the dead process, from pages that the
+// power loss takes away.
+func TestPowerLossAfterAKillChangesNothingOnItsWay(t *testing.T) {
+	for seed := range uint64(8) {
+		b := newNetBench(t, seed).dial()
+		b.n.OnViolation = func(v RangeViolation) { t.Errorf("seed %d: %v", seed, v.Error()) }
+		d := NewDisk(b.s, b.faults, NewEntropy(1).Stream("disk", 1), 1, 1)
+		mount := d.Mount(b.serverOwner)
+		b.n.Stall(1, ClientPlace, Second)
+		b.s.Spawn(0, b.serverOwner, "server", func() {
+			f := create(t, mount, "log", "0123456789")
+			_, err := b.server.w.Send([]env.Part{
+				{Bytes: framed("012")[:4]}, {File: f, Off: 0, Len: 3},
+			})
+			require.Equal(t, env.OK, err)
+			b.s.Park()
+		})
+		b.run(Second / 2)
+		b.s.Kill(b.serverOwner, Killed)
+		b.n.losePower(1)
+		d.PowerLoss(KeepNothing{})
+		b.run(Minute)
+		for _, frame := range b.client.frames {
+			require.Equal(t, "012", frame)
+		}
+	}
+}
