@@ -492,6 +492,7 @@ func TestPowerLossAfterAKillChangesNothingOnItsWay(t *testing.T) {
 		b.n.Stall(1, ClientPlace, Second)
 		b.s.Spawn(0, b.serverOwner, "server", func() {
 			f := create(t, mount, "log", "0123456789")
+			require.Equal(t, env.OK, mount.SyncDir(env.Path{})) // the name, not the content
 			_, err := b.server.w.Send([]env.Part{
 				{Bytes: framed("012")[:4]}, {File: f, Off: 0, Len: 3},
 			})
