@@ -69,8 +69,10 @@ func (l *Lockstep) Close() error {
 // agree tells where the run is and does what the judge says.
 func (l *Lockstep) agree(what string) error {
 	last := []byte("none")
-	if n := len(l.window); n > 0 {
+	if n, before := len(l.window), len(l.before); n > 0 {
 		last = chainedHash(l.window[n-1])
+	} else if before > 0 { // the run ends where a window does
+		last = chainedHash(l.before[before-1])
 	}
 	fmt.Fprintf(l.out, "%s %d %s\n", what, l.lines, last)
 	if err := l.out.Flush(); err != nil {
