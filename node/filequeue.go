@@ -29,7 +29,7 @@ type FileQueue struct {
 	ops    []queuedOp
 	busy   bool      // somebody drains the queue
 	fenced env.Errno // the first failure
-	lost   bool      // a sync has failed
+	lost   bool      // a sync has failed, or was refused after another failure
 	refs   int       // 1 for the table, 1 for each range being sent
 	path   env.Path
 	file   env.File // opened at first use, and closed while it rests
@@ -139,8 +139,7 @@ func (q *FileQueue) perform() {
 	}
 	if err != env.OK && first.Op != env.FileClose &&
 		!(first.Op == env.FileSync && invariant.CanaryAppendAfterFailedSync.On()) {
-		q.fence(err)
-		q.lose(first.Op == env.FileSync)
+		q.fence(first.Op, err)
 	}
 	q.report(&first.FileOp, first.N, err)
 }
@@ -210,7 +209,7 @@ func (q *FileQueue) write() {
 		case err == env.OK:
 			err = env.EShort
 		}
-		q.fence(err)
+		q.fence(op.Op, err)
 		q.report(op, n, err)
 		n, err = 0, env.EFenced
 	}
@@ -240,27 +239,27 @@ func (q *FileQueue) report(op *env.FileOp, n int64, err env.Errno) {
 	})
 }
 
-func (q *FileQueue) fence(err env.Errno) {
+// fence notes that an effect has failed.
+func (q *FileQueue) fence(op env.FileOpKind, err env.Errno) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.fenced == env.OK {
 		q.fenced = err
 	}
-}
-
-func (q *FileQueue) lose(yes bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.lost = q.lost || yes
+	q.lost = q.lost || op == env.FileSync
 }
 
 // openToSend opens the file for a sender, who has a reference.
 func (q *FileQueue) openToSend() env.Errno {
 	q.mu.Lock()
-	lost := q.lost
+	q.recent = true
+	lost, opened := q.lost, q.opened
 	q.mu.Unlock()
-	if lost {
+	switch {
+	case lost:
 		return env.EFenced
+	case opened:
+		return env.OK
 	}
 	return q.open(env.OpenWrite)
 }
