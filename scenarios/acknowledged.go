@@ -1,6 +1,9 @@
 package scenarios
 
-import "stet/core/kafka"
+import (
+	"stet/core/kafka"
+	"stet/scenarios/storedlog"
+)
 
 // checkAcknowledged is R10: when a client learns that a batch stands, it lies below the high
 // watermark, in the log, and with flush mode on the medium.
@@ -40,8 +43,5 @@ func (m *monitor) onMedium(p kafka.PartitionID, base, last kafka.Offset) bool {
 	if !ok {
 		return false
 	}
-	l := &storedLog{end: bases[at], segments: []storedSegment{{base: bases[at]}}}
-	epoch := kafka.NoLeaderEpoch
-	l.readSegment(bases[at], content, &epoch)
-	return l.end > last
+	return storedlog.ReadSegment(bases[at], content).End > last
 }

@@ -10,6 +10,7 @@ import (
 	"stet/core/kafka"
 	"stet/core/record"
 	"stet/node"
+	"stet/scenarios/storedlog"
 	"stet/sim"
 )
 
@@ -38,7 +39,7 @@ func quiet(t *testing.T, seed uint64) *run {
 	return r
 }
 
-func (r *run) log() *storedLog { return readLog(r.machine.Disk, 0, cached) }
+func (r *run) log() *storedlog.Log { return readLog(r.machine.Disk, 0, storedlog.Cached) }
 
 func (r *run) firstSegment(suffix string) env.Path { return segmentPath(0, 0, suffix) }
 
@@ -73,7 +74,7 @@ func TestALyingIndexFailsS8(t *testing.T) {
 func TestALogThatLostWhatWasSyncedFailsS1(t *testing.T) {
 	r := quiet(t, 4)
 	r.monitor.partitions[0].before = r.log()
-	r.monitor.partitions[0].surviving = r.log().end + 1
+	r.monitor.partitions[0].surviving = r.log().End + 1
 	r.monitor.cameOnline(0, replicas(r.machine.Node(), 1)[0])
 	require.Equal(t, []Check{"S1"}, r.findings.failed)
 }
@@ -81,17 +82,17 @@ func TestALogThatLostWhatWasSyncedFailsS1(t *testing.T) {
 func TestSyncedButNotOnTheMediumFailsS1AndWithoutANameS9(t *testing.T) {
 	r := quiet(t, 5)
 	replica := replicas(r.machine.Node(), 1)[0]
-	r.monitor.checkSynced(0, replica, &storedLog{end: replica.Log().Synced() - 1})
+	r.monitor.checkSynced(0, replica, &storedlog.Log{End: replica.Log().Synced() - 1})
 	require.Equal(t, []Check{"S1"}, r.findings.failed)
 }
 
 func TestAnotherBatchAtAnOffsetFailsS2(t *testing.T) {
 	r := quiet(t, 6)
 	other := r.log()
-	changed := append(record.View(nil), other.batches[1].View...)
+	changed := append(record.View(nil), other.Batches[1].View...)
 	changed[60+5] ^= 1
 	changed[17] ^= 1 // the CRC
-	other.batches[1].View = changed
+	other.Batches[1].View = changed
 	r.monitor.partitions[0].before = other
 	r.monitor.cameOnline(0, replicas(r.machine.Node(), 1)[0])
 	require.Equal(t, []Check{"S2"}, r.findings.failed)
@@ -135,7 +136,7 @@ func TestAHighWatermarkThatGoesBackFailsR5(t *testing.T) {
 
 func TestAnAcknowledgementAheadOfTheLogFailsR10(t *testing.T) {
 	r := quiet(t, 11)
-	end := r.log().end
+	end := r.log().End
 	r.monitor.checkAcknowledged(0, -1, end-1, 1)
 	require.Empty(t, r.findings.failed)
 	r.monitor.checkAcknowledged(0, -1, end, 1)
@@ -143,12 +144,12 @@ func TestAnAcknowledgementAheadOfTheLogFailsR10(t *testing.T) {
 }
 
 func TestCopiesAndHolesOfAProducerFailP1AndP2(t *testing.T) {
-	batch := func(base kafka.Offset, sequence kafka.Sequence) storedBatch {
+	batch := func(base kafka.Offset, sequence kafka.Sequence) storedlog.Batch {
 		b := record.Builder{Spec: record.Plain()}
 		b.Spec.BaseOffset, b.Spec.ProducerID, b.Spec.ProducerEpoch = base, 4, 0
 		b.Spec.BaseSequence = sequence
 		b.Add(record.Record{Value: []byte("v")})
-		return storedBatch{View: b.Build(nil, nil)}
+		return storedlog.Batch{View: b.Build(nil, nil)}
 	}
 	for _, c := range []struct {
 		sequences []kafka.Sequence
@@ -159,9 +160,9 @@ func TestCopiesAndHolesOfAProducerFailP1AndP2(t *testing.T) {
 		{[]kafka.Sequence{0, 1, 1}, []Check{"P1", "P2"}},
 	} {
 		f := &findings{counters: counters{}}
-		log := &storedLog{}
+		log := &storedlog.Log{}
 		for i, s := range c.sequences {
-			log.batches = append(log.batches, batch(kafka.Offset(i), s))
+			log.Batches = append(log.Batches, batch(kafka.Offset(i), s))
 		}
 		checkSequences(f, 0, log)
 		require.Equal(t, c.want, f.failed)

@@ -5,6 +5,7 @@ import (
 	"stet/core/env"
 	"stet/core/kafka"
 	"stet/core/partition"
+	"stet/scenarios/storedlog"
 	"stet/sim"
 )
 
@@ -20,12 +21,12 @@ func (m *monitor) beforeCrash(c sim.Cause) {
 	for i, r := range replicas(m.machine.Node(), m.plan.Topic.Partitions) {
 		p := kafka.PartitionID(i)
 		w := &m.partitions[i]
-		w.before, w.crash = readLog(m.machine.Disk, p, cached), c
-		w.surviving = w.before.end
+		w.before, w.crash = readLog(m.machine.Disk, p, storedlog.Cached), c
+		w.surviving = w.before.End
 		m.forget(p, w, c)
 		if c == sim.PowerLost {
-			medium := readLog(m.machine.Disk, p, durable)
-			w.surviving = medium.end
+			medium := readLog(m.machine.Disk, p, storedlog.Durable)
+			w.surviving = medium.End
 			m.excuse(p, "power loss")
 			m.checkSynced(p, r, medium)
 		}
@@ -46,7 +47,7 @@ func (m *monitor) forget(p kafka.PartitionID, w *watched, c sim.Cause) {
 		w.suspect = w.suspect && c != sim.PowerLost
 		return
 	}
-	if from := 1 + readLog(m.machine.Disk, p, durable).end; w.forgotten == 0 || from < w.forgotten {
+	if from := 1 + readLog(m.machine.Disk, p, storedlog.Durable).End; w.forgotten == 0 || from < w.forgotten {
 		w.forgotten = from
 	}
 }
@@ -89,7 +90,7 @@ func (m *monitor) recovering() bool {
 
 // checkSynced is S1 and S9 at the moment that matters: what the log takes for synced is on the
 // medium, under a name that is durable.
-func (m *monitor) checkSynced(p kafka.PartitionID, r *partition.Replica, medium *storedLog) {
+func (m *monitor) checkSynced(p kafka.PartitionID, r *partition.Replica, medium *storedlog.Log) {
 	if r == nil || r.Log() == nil || r.Log().Fenced() || m.partitions[p].rotten {
 		return
 	}
@@ -98,7 +99,7 @@ func (m *monitor) checkSynced(p kafka.PartitionID, r *partition.Replica, medium 
 		m.checked("S1")
 		m.checked("S9")
 	}
-	if medium.end >= synced {
+	if medium.End >= synced {
 		return
 	}
 	for _, base := range segmentBases(m.machine.Disk, p) {
@@ -109,25 +110,25 @@ func (m *monitor) checkSynced(p kafka.PartitionID, r *partition.Replica, medium 
 		}
 	}
 	m.fails("S1", "%s: synced to %d, but the medium has it to %d: %s", topicPartition(p), synced,
-		medium.end, medium.problem)
+		medium.End, medium.Problem)
 }
 
 // checkRecoveryPoints is S1 for the checkpoint: it never says durable of what is not.
 func (m *monitor) checkRecoveryPoints() {
-	for p, point := range m.recoveryPoints(durable) {
+	for p, point := range m.recoveryPoints(storedlog.Durable) {
 		if point == 0 || m.partitions[p].rotten {
 			continue
 		}
 		m.checked("S1")
-		if medium := readLog(m.machine.Disk, kafka.PartitionID(p), durable); medium.end < point {
+		if medium := readLog(m.machine.Disk, kafka.PartitionID(p), storedlog.Durable); medium.End < point {
 			m.fails("S1", "%s: durable recovery point %d, but the medium has it to %d: %s",
-				topicPartition(kafka.PartitionID(p)), point, medium.end, medium.problem)
+				topicPartition(kafka.PartitionID(p)), point, medium.End, medium.Problem)
 		}
 	}
 }
 
 // recoveryPoints returns the checkpointed recovery points by partition.
-func (m *monitor) recoveryPoints(read reading) []kafka.Offset {
+func (m *monitor) recoveryPoints(read storedlog.Reading) []kafka.Offset {
 	points := make([]kafka.Offset, m.plan.Topic.Partitions)
 	b, _ := read(m.machine.Disk, env.Path{Name: commitlog.RecoveryPointCheckpointName})
 	entries, err := commitlog.DecodeCheckpoint(b)
@@ -147,20 +148,20 @@ func (m *monitor) recoveryPoints(read reading) []kafka.Offset {
 func (m *monitor) cameOnline(p kafka.PartitionID, r *partition.Replica) {
 	w := &m.partitions[p]
 	w.suspect = false
-	log := readLog(m.machine.Disk, p, cached)
+	log := readLog(m.machine.Disk, p, storedlog.Cached)
 	m.checked("S3")
-	if log.problem != "" || log.end != r.Log().Written() {
+	if log.Problem != "" || log.End != r.Log().Written() {
 		m.fails("S3", "%s: online at %d, its files are sound to %d: %s", topicPartition(p),
-			r.Log().Written(), log.end, log.problem)
+			r.Log().Written(), log.End, log.Problem)
 	}
 	if w.before == nil {
 		return
 	}
 	if !w.rotten {
 		m.checked("S1")
-		if log.end < w.surviving {
+		if log.End < w.surviving {
 			m.fails("S1", "%s: recovered to %d after %s, %d had to survive", topicPartition(p),
-				log.end, w.crash, w.surviving)
+				log.End, w.crash, w.surviving)
 		}
 	}
 	m.checked("S2")
@@ -171,9 +172,9 @@ func (m *monitor) cameOnline(p kafka.PartitionID, r *partition.Replica) {
 }
 
 // differ finds the first batch in the part that two logs have in common that is not the same.
-func differ(a, b *storedLog) (kafka.Offset, bool) {
-	for i := range min(len(a.batches), len(b.batches)) {
-		x, y := a.batches[i], b.batches[i]
+func differ(a, b *storedlog.Log) (kafka.Offset, bool) {
+	for i := range min(len(a.Batches), len(b.Batches)) {
+		x, y := a.Batches[i], b.Batches[i]
 		if x.BaseOffset() != y.BaseOffset() || x.CRC() != y.CRC() ||
 			x.LeaderEpoch() != y.LeaderEpoch() {
 			return x.BaseOffset(), true

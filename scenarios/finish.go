@@ -8,19 +8,20 @@ import (
 	"stet/core/kafka"
 	"stet/core/record"
 	"stet/linearizability"
+	"stet/scenarios/storedlog"
 	"stet/sim/client"
 )
 
 // dump turns a log into the dump of its replica.
-func dump(step linearizability.Step, p kafka.PartitionID, log *storedLog,
+func dump(step linearizability.Step, p kafka.PartitionID, log *storedlog.Log,
 	high kafka.Offset,
 ) linearizability.Dump {
 	d := linearizability.Dump{
 		Partition: partitionOf(p), Replica: 1, Step: step, Leader: true,
-		HighWatermark: high, LogEnd: log.end,
+		HighWatermark: high, LogEnd: log.End,
 	}
 	var scratch record.Scratch
-	for _, b := range log.batches {
+	for _, b := range log.Batches {
 		scratch.Records(b.View, 64<<20, func(r record.Record) bool {
 			d.Records = append(d.Records, linearizability.Observed{
 				Offset: r.Offset,

@@ -12,6 +12,7 @@ import (
 	"stet/core/kafka"
 	"stet/core/record"
 	"stet/linearizability"
+	"stet/scenarios/storedlog"
 	"stet/sim"
 )
 
@@ -45,7 +46,7 @@ func TestARetryThatIsToldAnotherOffsetFailsP3(t *testing.T) {
 	require.Equal(t, []Check{"P3"}, r.findings.failed)
 
 	r.findings.failed = nil
-	r.monitor.checkRetry(&again, (base+kafka.Offset(len(send.Records)))%r.log().end)
+	r.monitor.checkRetry(&again, (base+kafka.Offset(len(send.Records)))%r.log().End)
 	require.Equal(t, []Check{"P3"}, r.findings.failed, "another batch")
 
 	r.findings.failed = nil
@@ -105,10 +106,10 @@ func TestMemoryThatTheFilesDoNotSupportFailsR12(t *testing.T) {
 	// The files have a batch of a producer that the process knows nothing of.
 	stored := r.log()
 	b := record.Builder{Spec: record.Plain()}
-	b.Spec.BaseOffset, b.Spec.LeaderEpoch = stored.end, log.LatestEpoch()
+	b.Spec.BaseOffset, b.Spec.LeaderEpoch = stored.End, log.LatestEpoch()
 	b.Spec.ProducerID, b.Spec.ProducerEpoch, b.Spec.BaseSequence = 4711, 0, 0
 	b.Add(record.Record{Timestamp: sim.WallEpochMs, Value: []byte("unknown")})
-	last := segmentPath(0, stored.segments[len(stored.segments)-1].base, ".log")
+	last := segmentPath(0, stored.Segments[len(stored.Segments)-1].Base, ".log")
 	content, ok := r.machine.Disk.Bytes(last)
 	require.True(t, ok)
 	r.machine.Disk.Put(last, b.Build(content, nil))
@@ -157,7 +158,7 @@ func TestADecayedLogThatIsRefusedOrCompletePassesS7(t *testing.T) {
 func TestASyncedSegmentWithoutADurableNameFailsS9(t *testing.T) {
 	r := quiet(t, 27)
 	replica := replicas(r.machine.Node(), 1)[0]
-	medium := func() *storedLog { return readLog(r.machine.Disk, 0, durable) }
+	medium := func() *storedlog.Log { return readLog(r.machine.Disk, 0, storedlog.Durable) }
 	r.monitor.checkSynced(0, replica, medium())
 	require.Empty(t, r.findings.failed, r.findings.evidence)
 	require.Positive(t, r.findings.counters["checked.S9"])

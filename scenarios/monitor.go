@@ -7,6 +7,7 @@ import (
 	"stet/core/partition"
 	"stet/node"
 	"stet/scenarios/schedule"
+	"stet/scenarios/storedlog"
 	"stet/sim"
 )
 
@@ -33,9 +34,9 @@ type watched struct {
 	fences  int64
 	high    kafka.Offset
 
-	before    *storedLog   // in the page cache at the last crash
-	surviving kafka.Offset // what a recovery must find at least
-	crash     sim.Cause    // the last one
+	before    *storedlog.Log // in the page cache at the last crash
+	surviving kafka.Offset   // what a recovery must find at least
+	crash     sim.Cause      // the last one
 
 	unsynced bool // a sync of the log has failed and the log was not fenced yet
 	suspect  bool // a sync of the log has failed and no recovery has ended since
@@ -199,5 +200,5 @@ func (m *monitor) excuse(p kafka.PartitionID, reason string) {
 	if m.plan.FlushMode() {
 		return
 	}
-	m.recorder.excuse(p, readLog(m.machine.Disk, p, durable).end, reason)
+	m.recorder.excuse(p, readLog(m.machine.Disk, p, storedlog.Durable).End, reason)
 }

@@ -5,6 +5,7 @@ import (
 	"stet/core/kafka"
 	"stet/core/record"
 	"stet/scenarios/schedule"
+	"stet/scenarios/storedlog"
 	"stet/sim"
 )
 
@@ -58,7 +59,7 @@ func (f planFunc) Decide(op sim.DiskOp) sim.DiskFault { return f(op) }
 func (m *monitor) recovery(p kafka.PartitionID, clean bool) *commitlog.RecoverJob {
 	return &commitlog.RecoverJob{
 		Path: partitionPath(p), Config: logConfig(m.plan), Clean: clean,
-		RecoveryPoint: m.recoveryPoints(cached)[p], TruncateTo: kafka.NoOffset,
+		RecoveryPoint: m.recoveryPoints(storedlog.Cached)[p], TruncateTo: kafka.NoOffset,
 	}
 }
 
@@ -91,10 +92,10 @@ func (m *monitor) checkRecoverTwice(p kafka.PartitionID, kill int) {
 	got := twice.recover(m.recovery(p, false), 0)
 	m.sameState("S4", p, want, got, "recovered twice")
 	m.sameState("S4", p, want, once.recover(m.recovery(p, false), 0), "recovered again")
-	a, b := readLog(once.disk, p, cached), readLog(twice.disk, p, cached)
-	if at, ok := differ(a, b); ok || a.end != b.end {
+	a, b := readLog(once.disk, p, storedlog.Cached), readLog(twice.disk, p, storedlog.Cached)
+	if at, ok := differ(a, b); ok || a.End != b.End {
 		m.fails("S4", "%s: two recoveries differ at offset %d, ends %d and %d", topicPartition(p), at,
-			a.end, b.end)
+			a.End, b.End)
 	}
 }
 
@@ -130,14 +131,14 @@ func (m *monitor) checkDerived(p kafka.PartitionID, log *commitlog.Log) {
 }
 
 // checkIndexes is S8: every entry of an index that a recovery would trust tells the truth.
-func checkIndexes(f *findings, d *sim.Disk, p kafka.PartitionID, log *storedLog) {
-	for _, s := range log.segments {
-		checkOffsetIndex(f, d, p, log, s.base)
-		checkTimeIndex(f, d, p, log, s.base)
+func checkIndexes(f *findings, d *sim.Disk, p kafka.PartitionID, log *storedlog.Log) {
+	for _, s := range log.Segments {
+		checkOffsetIndex(f, d, p, log, s.Base)
+		checkTimeIndex(f, d, p, log, s.Base)
 	}
 }
 
-func checkOffsetIndex(f *findings, d *sim.Disk, p kafka.PartitionID, log *storedLog,
+func checkOffsetIndex(f *findings, d *sim.Disk, p kafka.PartitionID, log *storedlog.Log,
 	base kafka.Offset,
 ) {
 	b, _ := d.Bytes(segmentPath(p, base, ".index"))
@@ -148,8 +149,8 @@ func checkOffsetIndex(f *findings, d *sim.Disk, p kafka.PartitionID, log *stored
 	for _, e := range entries {
 		f.checked("S8")
 		found := false
-		for _, batch := range log.batches {
-			found = found || batch.segment == base && batch.position == e.Position &&
+		for _, batch := range log.Batches {
+			found = found || batch.Segment == base && batch.Position == e.Position &&
 				batch.LastOffset() == e.Offset
 		}
 		if !found {
@@ -159,7 +160,7 @@ func checkOffsetIndex(f *findings, d *sim.Disk, p kafka.PartitionID, log *stored
 	}
 }
 
-func checkTimeIndex(f *findings, d *sim.Disk, p kafka.PartitionID, log *storedLog,
+func checkTimeIndex(f *findings, d *sim.Disk, p kafka.PartitionID, log *storedlog.Log,
 	base kafka.Offset,
 ) {
 	b, _ := d.Bytes(segmentPath(p, base, ".timeindex"))
@@ -170,8 +171,8 @@ func checkTimeIndex(f *findings, d *sim.Disk, p kafka.PartitionID, log *storedLo
 	for _, e := range entries {
 		f.checked("S8")
 		highest := kafka.NoTimestamp
-		for _, batch := range log.batches {
-			if batch.segment == base && batch.LastOffset() <= e.Offset {
+		for _, batch := range log.Batches {
+			if batch.Segment == base && batch.LastOffset() <= e.Offset {
 				highest = max(highest, batch.MaxTimestamp())
 			}
 		}
@@ -183,14 +184,14 @@ func checkTimeIndex(f *findings, d *sim.Disk, p kafka.PartitionID, log *storedLo
 }
 
 // checkSequences is P1 and P2: one copy of each batch of a producer, and no holes between them.
-func checkSequences(f *findings, p kafka.PartitionID, log *storedLog) {
+func checkSequences(f *findings, p kafka.PartitionID, log *storedlog.Log) {
 	type producer struct {
 		id    kafka.ProducerID
 		epoch kafka.ProducerEpoch
 	}
 	next := map[producer]kafka.Sequence{}
 	seen := map[producer]map[kafka.Sequence]kafka.Offset{}
-	for _, b := range log.batches {
+	for _, b := range log.Batches {
 		key := producer{b.ProducerID(), b.ProducerEpoch()}
 		if key.id < 0 || b.Attributes().IsControl() {
 			continue
@@ -218,10 +219,10 @@ func checkSequences(f *findings, p kafka.PartitionID, log *storedLog) {
 // checkCorruption is S7: a batch that decays below the recovery point is never taken for the end of
 // the log. On a copy of the disk, a byte of a batch's head is inverted; a recovery then refuses the
 // directory, or finds the log no shorter.
-func (m *monitor) checkCorruption(p kafka.PartitionID, log *storedLog, pick int) {
+func (m *monitor) checkCorruption(p kafka.PartitionID, log *storedlog.Log, pick int) {
 	job := m.recovery(p, false)
-	var below []storedBatch
-	for _, b := range log.batches {
+	var below []storedlog.Batch
+	for _, b := range log.Batches {
 		if b.NextOffset() <= job.RecoveryPoint {
 			below = append(below, b)
 		}
@@ -232,7 +233,7 @@ func (m *monitor) checkCorruption(p kafka.PartitionID, log *storedLog, pick int)
 	m.checked("S7")
 	w := m.newWorkshop()
 	b := below[pick%len(below)]
-	w.disk.Flip(segmentPath(p, b.segment, ".log"), b.position+int64(pick%record.HeaderSize), uint(pick%8))
+	w.disk.Flip(segmentPath(p, b.Segment, ".log"), b.Position+int64(pick%record.HeaderSize), uint(pick%8))
 	m.judgeDecay(p, b.BaseOffset(), job.RecoveryPoint, w.recover(job, 0))
 }
 

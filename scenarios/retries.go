@@ -4,6 +4,7 @@ import (
 	"stet/core/kafka"
 	"stet/core/record"
 	"stet/linearizability"
+	"stet/scenarios/storedlog"
 )
 
 // checkRetry is P3: an idempotent send that was tried again, and is acknowledged, is told the
@@ -45,20 +46,17 @@ func (m *monitor) excused(p kafka.PartitionID, at kafka.Offset) bool {
 
 // batchAt returns the sound batch that holds an offset, as processes see it.
 func (m *monitor) batchAt(p kafka.PartitionID, at kafka.Offset) (record.View, bool) {
-	l := &storedLog{}
+	holding := kafka.NoOffset // the base of the segment
 	for _, base := range segmentBases(m.machine.Disk, p) {
 		if base <= at {
-			l.segments = []storedSegment{{base: base}}
+			holding = base
 		}
 	}
-	if len(l.segments) == 0 {
+	if holding == kafka.NoOffset {
 		return nil, false
 	}
-	l.end = l.segments[0].base
-	content, _ := cached(m.machine.Disk, segmentPath(p, l.end, ".log"))
-	epoch := kafka.NoLeaderEpoch
-	l.readSegment(l.end, content, &epoch)
-	for _, b := range l.batches {
+	content, _ := storedlog.Cached(m.machine.Disk, segmentPath(p, holding, ".log"))
+	for _, b := range storedlog.ReadSegment(holding, content).Batches {
 		if b.BaseOffset() <= at && at < b.NextOffset() {
 			return b.View, true
 		}

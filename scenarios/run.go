@@ -12,6 +12,7 @@ import (
 	"stet/linearizability"
 	"stet/node"
 	"stet/scenarios/schedule"
+	"stet/scenarios/storedlog"
 	"stet/sim"
 )
 
@@ -263,11 +264,11 @@ func (r *run) inspect() {
 			r.findings.fails("L1", "%s has no open log at the end", topicPartition(p))
 			continue
 		}
-		log := readLog(r.machine.Disk, p, cached)
+		log := readLog(r.machine.Disk, p, storedlog.Cached)
 		r.findings.checked("S3")
-		if log.problem != "" || log.end != replica.Log().Written() {
+		if log.Problem != "" || log.End != replica.Log().Written() {
 			r.findings.fails("S3", "%s: the log ends at %d, its files are sound to %d: %s",
-				topicPartition(p), replica.Log().Written(), log.end, log.problem)
+				topicPartition(p), replica.Log().Written(), log.End, log.Problem)
 		}
 		checkSequences(r.findings, p, log)
 		checkIndexes(r.findings, r.machine.Disk, p, log)

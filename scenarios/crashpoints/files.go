@@ -7,15 +7,16 @@ import (
 	"stet/core/commitlog"
 	"stet/core/env"
 	"stet/core/kafka"
+	"stet/scenarios/storedlog"
 	"stet/sim"
 )
 
 func rootPath(name string) env.Path { return env.Path{Name: name} }
 
 // hashLog hashes the files of a log's segments.
-func hashLog(d *sim.Disk, topic string, log *storedLog) string {
+func hashLog(d *sim.Disk, topic string, log *storedlog.Log) string {
 	h := sha256.New()
-	for _, base := range log.bases {
+	for _, base := range log.Bases {
 		content, _ := d.Bytes(segmentPath(topic, base, ".log"))
 		fmt.Fprintf(h, "%d %d\n", base, len(content))
 		h.Write(content)
@@ -24,15 +25,15 @@ func hashLog(d *sim.Disk, topic string, log *storedLog) string {
 }
 
 // checkIndexes is S8: every entry of an index tells the truth.
-func checkIndexes(d *sim.Disk, topic string, log *storedLog) (failed []string) {
-	for _, base := range log.bases {
+func checkIndexes(d *sim.Disk, topic string, log *storedlog.Log) (failed []string) {
+	for _, base := range log.Bases {
 		b, _ := d.Bytes(segmentPath(topic, base, ".index"))
 		entries, err := commitlog.DecodeIndex(b, base)
 		if err != nil {
 			failed = append(failed, fmt.Sprintf("S8 %s index %d: %v", topic, base, err))
 		}
 		for _, e := range entries {
-			if !log.has(base, e) {
+			if !has(log, base, e) {
 				failed = append(failed, fmt.Sprintf("S8 %s index %d: no batch at position %d ends with %d",
 					topic, base, e.Position, e.Offset))
 			}
@@ -43,7 +44,7 @@ func checkIndexes(d *sim.Disk, topic string, log *storedLog) (failed []string) {
 			failed = append(failed, fmt.Sprintf("S8 %s time index %d: %v", topic, base, err))
 		}
 		for _, e := range times {
-			if highest := log.highestTimestamp(base, e.Offset); highest != e.Timestamp {
+			if highest := highestTimestamp(log, base, e.Offset); highest != e.Timestamp {
 				failed = append(failed, fmt.Sprintf("S8 %s time index %d: %d up to offset %d, the log has %d",
 					topic, base, e.Timestamp, e.Offset, highest))
 			}
@@ -52,9 +53,9 @@ func checkIndexes(d *sim.Disk, topic string, log *storedLog) (failed []string) {
 	return failed
 }
 
-func (l *storedLog) has(base kafka.Offset, e commitlog.IndexEntry) bool {
-	for _, b := range l.batches {
-		if b.segment == base && b.position == e.Position && b.LastOffset() == e.Offset {
+func has(l *storedlog.Log, base kafka.Offset, e commitlog.IndexEntry) bool {
+	for _, b := range l.Batches {
+		if b.Segment == base && b.Position == e.Position && b.LastOffset() == e.Offset {
 			return true
 		}
 	}
@@ -62,10 +63,10 @@ func (l *storedLog) has(base kafka.Offset, e commitlog.IndexEntry) bool {
 }
 
 // highestTimestamp is that of a segment's batches up to an offset.
-func (l *storedLog) highestTimestamp(base, last kafka.Offset) int64 {
+func highestTimestamp(l *storedlog.Log, base, last kafka.Offset) int64 {
 	highest := kafka.NoTimestamp
-	for _, b := range l.batches {
-		if b.segment == base && b.LastOffset() <= last {
+	for _, b := range l.Batches {
+		if b.Segment == base && b.LastOffset() <= last {
 			highest = max(highest, b.MaxTimestamp())
 		}
 	}
@@ -73,8 +74,8 @@ func (l *storedLog) highestTimestamp(base, last kafka.Offset) int64 {
 }
 
 // epochs derives the leader epochs of a log from its batches.
-func (l *storedLog) epochs() (epochs []commitlog.EpochEntry) {
-	for _, b := range l.batches {
+func epochs(l *storedlog.Log) (epochs []commitlog.EpochEntry) {
+	for _, b := range l.Batches {
 		if n := len(epochs); n == 0 || epochs[n-1].Epoch != b.LeaderEpoch() {
 			epochs = append(epochs, commitlog.EpochEntry{Epoch: b.LeaderEpoch(), Start: b.BaseOffset()})
 		}

@@ -7,6 +7,7 @@ import (
 	"stet/core/commitlog"
 	"stet/core/kafka"
 	"stet/core/partition"
+	"stet/scenarios/storedlog"
 	"stet/sim"
 )
 
@@ -19,10 +20,10 @@ type trial struct {
 	promises []promise
 	failed   []string
 
-	before []*storedLog // as the crash left them, by topic
-	logs   []*storedLog // of the first start
-	states []string     // what a log derives from its files, of the first start
-	files  []string     // hashes of the log files, of the first start
+	before []*storedlog.Log // as the crash left them, by topic
+	logs   []*storedlog.Log // of the first start
+	states []string         // what a log derives from its files, of the first start
+	files  []string         // hashes of the log files, of the first start
 
 	afterFirst func() // a test's own
 }
@@ -101,9 +102,9 @@ func (t *trial) checkPoints() {
 			if topic.name != e.Partition.Topic || topic.deleteAsked || topic.stalePoint {
 				continue
 			}
-			if before := t.before[i]; e.Offset > before.end {
+			if before := t.before[i]; e.Offset > before.End {
 				t.fails("S1", "%s: recovery point %d, but the log ends at %d: %s", topic.name, e.Offset,
-					before.end, before.problem)
+					before.End, before.Problem)
 			}
 		}
 	}
@@ -195,22 +196,22 @@ func (t *trial) judgeLog(i int) {
 	topic, before, p := t.ledger.topics[i], t.before[i], t.promises[i]
 	live := replicaOf(t.machine, topic.name).Log()
 	log := readLog(t.machine.Disk, topic.name)
-	if log.problem != "" || log.end != live.Written() {
-		t.fails("S3", "%s ends at %d, its files are sound to %d: %s", topic.name, live.Written(), log.end,
-			log.problem)
+	if log.Problem != "" || log.End != live.Written() {
+		t.fails("S3", "%s ends at %d, its files are sound to %d: %s", topic.name, live.Written(), log.End,
+			log.Problem)
 	}
 	switch {
-	case log.end < p.floor:
-		t.fails("S1", "%s ends at %d, %d was promised", topic.name, log.end, p.floor)
-	case log.end > p.ceiling:
-		t.fails("S2", "%s ends at %d, it never had more than %d", topic.name, log.end, p.ceiling)
-	case log.end != before.end:
-		t.fails("S1", "%s was sound to %d and ends at %d", topic.name, before.end, log.end)
+	case log.End < p.floor:
+		t.fails("S1", "%s ends at %d, %d was promised", topic.name, log.End, p.floor)
+	case log.End > p.ceiling:
+		t.fails("S2", "%s ends at %d, it never had more than %d", topic.name, log.End, p.ceiling)
+	case log.End != before.End:
+		t.fails("S1", "%s was sound to %d and ends at %d", topic.name, before.End, log.End)
 	}
 	read := t.client.read(topic.name)
-	if read.code != kafka.None || read.high != log.end || len(read.values) != int(log.end) {
+	if read.code != kafka.None || read.high != log.End || len(read.values) != int(log.End) {
 		t.fails("H1", "%s ends at %d; a reader gets %d records, the high watermark %d, %s", topic.name,
-			log.end, len(read.values), read.high, read.code)
+			log.End, len(read.values), read.high, read.code)
 	}
 	for o, value := range read.values {
 		if value != string(topic.value(kafka.Offset(o))) {
@@ -220,7 +221,7 @@ func (t *trial) judgeLog(i int) {
 	}
 	t.failed = append(t.failed, checkIndexes(t.machine.Disk, topic.name, log)...)
 	state := live.DerivedState()
-	if epochs := log.epochs(); !slices.Equal(state.Epochs, epochs) {
+	if epochs := epochs(log); !slices.Equal(state.Epochs, epochs) {
 		t.fails("R11", "%s has the epochs %v, and its batches %v", topic.name, state.Epochs, epochs)
 	}
 	t.logs[i], t.states[i], t.files[i] = log, state.Canonical(), hashLog(t.machine.Disk, topic.name, log)
@@ -244,7 +245,7 @@ func (t *trial) second() bool {
 		log := readLog(t.machine.Disk, topic.name)
 		if hashLog(t.machine.Disk, topic.name, log) != t.files[i] {
 			t.fails("S4", "%s: the log ends at %d, after a second start at %d: %s", topic.name,
-				t.logs[i].end, log.end, log.problem)
+				t.logs[i].End, log.End, log.Problem)
 		}
 		if state := live.DerivedState().Canonical(); state != t.states[i] {
 			t.fails("S4", "%s: a second start derives another state:\n  %s\n  %s", topic.name,

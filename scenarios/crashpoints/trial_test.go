@@ -36,7 +36,7 @@ func TestWhatTheJudgeRefuses(t *testing.T) {
 		}},
 		{"the last segment has decayed", "S1", func(im *image, topic *topicEntry) {
 			log := readLog(im.disk, topic.name)
-			im.disk.Flip(segmentPath(topic.name, log.bases[len(log.bases)-1], ".log"), 70, 3)
+			im.disk.Flip(segmentPath(topic.name, log.Bases[len(log.Bases)-1], ".log"), 70, 3)
 		}},
 		{"more than a truncation has left", "S2", func(_ *image, topic *topicEntry) {
 			topic.endCut(topic.beginCut(3))

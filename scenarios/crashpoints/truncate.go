@@ -115,13 +115,13 @@ func (t *stage) recoveryPoint(name string) kafka.Offset {
 func (t *stage) tear(name string, size int) {
 	topic := t.ledger.find(name)
 	log := readLog(t.machine.Disk, name)
-	end := log.end + kafka.Offset(size)
+	end := log.End + kafka.Offset(size)
 	topic.batches = append(topic.batches, end)
-	path := segmentPath(name, log.bases[len(log.bases)-1], ".log")
+	path := segmentPath(name, log.Bases[len(log.Bases)-1], ".log")
 	content, _ := t.machine.Disk.Bytes(path)
-	last := log.batches[len(log.batches)-1]
-	batch := t.client.batch(topic, log.end, end)
-	record.Stamp(batch, env.Patch{Stamp: true, BaseOffset: int64(log.end), LeaderEpoch: int32(last.LeaderEpoch())})
+	last := log.Batches[len(log.Batches)-1]
+	batch := t.client.batch(topic, log.End, end)
+	record.Stamp(batch, env.Patch{Stamp: true, BaseOffset: int64(log.End), LeaderEpoch: int32(last.LeaderEpoch())})
 	clear(batch[len(batch)/2:])
 	t.machine.Disk.Put(path, append(content, batch...))
 	t.machine.Disk.Put(segmentPath(name, end, ".log"), make([]byte, 2*sim.SectorSize))

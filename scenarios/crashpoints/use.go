@@ -17,7 +17,7 @@ func (t *trial) use() bool {
 		if t.logs[i] == nil {
 			continue
 		}
-		writer, end := *topic, t.logs[i].end
+		writer, end := *topic, t.logs[i].End
 		if writer.producer < 0 {
 			writer.producer, writer.epoch, _ = t.client.newProducer()
 		}
@@ -62,14 +62,14 @@ func (t *trial) third() {
 		if t.logs[i] == nil {
 			continue
 		}
-		promised := t.logs[i].end
+		promised := t.logs[i].End
 		if t.machine.Config.Broker.Topic.FlushMessages == 1 {
 			promised++
 		}
 		log := readLog(t.machine.Disk, topic.name)
-		if log.problem != "" || log.end < promised {
+		if log.Problem != "" || log.End < promised {
 			t.fails("H1", "%s ends at %d after another power loss, %d was promised: %s", topic.name,
-				log.end, promised, log.problem)
+				log.End, promised, log.Problem)
 		}
 	}
 	if _, _, code := t.client.look(anotherTopic); code != kafka.None {
