@@ -2,6 +2,7 @@ package netio
 
 import (
 	"encoding/binary"
+	"math"
 	"net"
 	"runtime"
 	"testing"
@@ -60,28 +61,42 @@ func FuzzReceive(f *testing.F) {
 	f.Fuzz(func(t *testing.T, stream []byte, cut uint16) {
 		stream = stream[:min(len(stream), fuzzStreamLimit)]
 		frames, end := cutFrames(stream)
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		runs++
-		c, err := fuzzDialer(runs).Dial("tcp", l.Addr().String())
-		require.NoError(t, err)
-		<-n.writers
-		sendCut(c, stream, max(int(cut), len(stream)/16, 1))
-		for _, want := range frames {
-			require.True(t, want == next(t, n.frames))
+		// The frames twice and their blocks, one that is never whole, and what a connection takes.
+		allowed := uint64(4*len(stream) + 128*len(frames) + fuzzFrameLimit + 1<<16)
+		// The runtime counts for the whole process, and the fuzzing engine allocates beside the test
+		// now and then. What the stream itself makes the reader allocate comes back each time.
+		least := uint64(math.MaxUint64)
+		for try := 0; try < 5 && least >= allowed; try++ {
+			runs++
+			least = min(least, allocated(func() {
+				c, err := fuzzDialer(runs).Dial("tcp", l.Addr().String())
+				require.NoError(t, err)
+				defer c.Close()
+				<-n.writers
+				sendCut(c, stream, max(int(cut), len(stream)/16, 1))
+				late := time.After(fuzzWait)
+				for _, want := range frames {
+					require.True(t, want == next(t, n.frames, late))
+				}
+				if end == env.EReset {
+					require.NoError(t, c.(*net.TCPConn).CloseWrite())
+				}
+				require.Equal(t, end, next(t, n.ended, late))
+			}))
 		}
-		if end == env.EReset {
-			require.NoError(t, c.(*net.TCPConn).CloseWrite())
-		}
-		require.Equal(t, end, next(t, n.ended))
-		c.Close()
-		runtime.ReadMemStats(&after)
+		require.Less(t, least, allowed)
 		require.Empty(t, n.frames, "a frame that was not sent whole")
 		require.Zero(t, n.live.Load(), "buffers were not released")
-		// The frames twice, one that is never whole, and what a connection takes.
-		allowed := uint64(4*len(stream) + fuzzFrameLimit + 1<<16)
-		require.Less(t, after.TotalAlloc-before.TotalAlloc, allowed)
 	})
+}
+
+// allocated measures the bytes that the process takes from the allocator while f runs.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
 }
 
 // fuzzDialer dials from another address of the loopback after some runs: closed connections hold
@@ -102,10 +117,10 @@ func sendCut(c net.Conn, stream []byte, piece int) {
 	}
 }
 
-func next[T any](t *testing.T, from chan T) (v T) {
+func next[T any](t *testing.T, from chan T, late <-chan time.Time) (v T) {
 	select {
 	case v = <-from:
-	case <-time.After(fuzzWait):
+	case <-late:
 		require.Fail(t, "nothing arrives")
 	}
 	return v
