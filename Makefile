@@ -137,7 +137,6 @@ canaries: ## put historical bugs back, one at a time; each must be found, SEEDS 
 mutants: ## N slips in the core: how many do SEEDS seeds of all scenarios find, how many the unit tests
 	@$(REPORT)
 	mkdir -p out
-	rm -f out/mutants.state*
 	$(GO) run ./scenarios/mutants -n $(strip $(N)) -seeds $(call given,SEEDS,15)
 
 matrix: ## hashes of SEEDS seeds a scenario, across builds and environments; plants must be caught

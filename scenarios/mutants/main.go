@@ -44,8 +44,8 @@ func main() {
 	flag.Uint64Var(&f.seeds, "seeds", 15, "seeds of each scenario that a mutant is run with")
 	flag.DurationVar(&f.budget, "budget", time.Minute, "CPU time for each stage of a mutant, without builds")
 	flag.IntVar(&f.jobs, "jobs", 1, "mutants at a time")
-	flag.StringVar(&f.state, "state", "out/mutants.state", "keep what was judged, and go on from it; "+
-		"with more seeds, from the last of each mutant")
+	flag.StringVar(&f.state, "state", "", "keep what was judged, and go on from it; with more seeds, "+
+		"from the last of each mutant (default: in out, named after the sources)")
 	flag.StringVar(&f.json, "json", "", "write the report to this file too")
 	flag.IntVar(&f.floor, "floor", 0, "percent that the simulator has to kill")
 	flag.Parse()
@@ -85,6 +85,9 @@ func run(ctx context.Context, f *flags) (*report, error) {
 		return nil, err
 	}
 	draw(packages, f.n, f.seed)
+	if f.state == "" {
+		f.state = fmt.Sprintf("out/mutants-%.12s.state", source)
+	}
 	s, err := openState(f.state, subject{source})
 	if err != nil {
 		return nil, err
