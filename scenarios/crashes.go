@@ -13,7 +13,7 @@ import (
 func (m *monitor) beforeCrash(c sim.Cause) {
 	m.counters["faults."+c.String()]++
 	if m.recorder.inFlight > 0 {
-		m.counters["faults.in_flight"]++
+		m.counters[CounterInFlight]++
 	}
 	if m.machine.Running() && m.recovering() {
 		m.counters["faults.recoveries_interrupted"]++

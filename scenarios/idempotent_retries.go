@@ -16,8 +16,9 @@ func idempotentRetries() *Scenario {
 		Name:        "idempotent-retries",
 		Description: "five in flight, impatient retries on other connections, kills in between",
 		Floors: Floors{
-			Antecedents: antecedents("faults.torn_tails"),
-			Rare:        []string{"checked.H4", "client.code.OUT_OF_ORDER_SEQUENCE_NUMBER"},
+			InFlightPercent: inFlightPercent,
+			Antecedents:     antecedents("faults.torn_tails"),
+			Rare:            []string{"checked.H4", "client.code.OUT_OF_ORDER_SEQUENCE_NUMBER"},
 		},
 		adapt: func(d draw, p *plan) {
 			configs := p.producers(d, 2, 4)

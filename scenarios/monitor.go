@@ -170,7 +170,7 @@ func (m *monitor) watchReplica(p kafka.PartitionID, r *partition.Replica) {
 // struck is told that a call of the disk meets a fault that it will return.
 func (m *monitor) struck(op sim.DiskOp, v schedule.Verb) {
 	if m.recorder.inFlight > 0 {
-		m.counters["faults.in_flight"]++
+		m.counters[CounterInFlight]++
 	}
 	if p, isLog := logOf(op.Path); isLog && v == schedule.EIO && op.Kind == sim.DiskSync {
 		m.syncFailed(p)

@@ -96,7 +96,8 @@ type Result struct {
 	Missed []string `json:",omitempty"`
 }
 
-// CounterInFlight counts the faults of a run that struck while a producer's request was under way.
+// CounterInFlight counts the faults of a run that struck while a producer's request was under way,
+// or struck the frame of one.
 const CounterInFlight = "faults.in_flight"
 
 // Crashes counts the kills and power losses of the run, those during a recovery among them.

@@ -6,6 +6,7 @@ import (
 
 	"stet/core/env"
 	"stet/core/kafka"
+	"stet/core/wire"
 	"stet/scenarios/schedule"
 	"stet/sim"
 )
@@ -195,6 +196,9 @@ func (n netPlan) Decide(f sim.FrameInfo) sim.NetFault {
 	n.note(schedule.Fault{At: schedule.Anchor{Frame: &schedule.Frame{
 		From: f.From, To: f.To, Response: !f.Request, Key: f.Key, Ordinal: f.Ordinal,
 	}}, Do: *a})
+	if f.Key == wire.KeyProduce {
+		n.monitor.counters[CounterInFlight]++
+	}
 	switch a.Verb {
 	case schedule.Hold:
 		return sim.NetFault{Kind: sim.NetHold, Delay: a.Span}
