@@ -14,6 +14,9 @@ type Host interface {
 	// WakeAt asks for l.Tick at the given time. A later call replaces an earlier one; env.Never
 	// takes it back.
 	WakeAt(l *Loop, at env.Mono)
+	// Dial opens a connection to host:port for d. It returns at once and calls d later, from any
+	// thread, one call at a time: Opened if the connection stands, frames, and Closed.
+	Dial(addr string, d env.Dialed)
 	// Log passes on a line that a turn traced. It must not block for long.
 	Log(l *Loop, rec env.TraceRec)
 	// Changed is told, inside a turn, when the node's status has changed.

@@ -8,8 +8,12 @@ import (
 	"stet/core/env"
 )
 
+// Roles says which loops a node has. Neither means both.
+type Roles struct{ Broker, Controller bool }
+
 // Config is what a node is made of. It is immutable.
 type Config struct {
+	Roles      Roles
 	Broker     broker.Config
 	Controller controller.Config
 

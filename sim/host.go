@@ -125,6 +125,11 @@ func (h *host) arm(l *node.Loop, a *alarm) {
 	})
 }
 
+// Dial implements node.Host.
+func (h *host) Dial(_ string, d env.Dialed) {
+	h.scheduler.After(0, h.owner, KindClosed, func() { d.Closed(env.ERefused) })
+}
+
 // Log implements node.Host.
 func (h *host) Log(_ *node.Loop, rec env.TraceRec) {
 	h.scheduler.trace.Record(Record{

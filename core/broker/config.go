@@ -30,6 +30,7 @@ type Config struct {
 	ClusterID   string   // expected cluster; empty: take what the directory or the controller says
 	Directories []string // data directories by DirID, named as people know them; only told
 	Listeners   []Listener
+	Controllers []kafka.ControllerAddress // that metadata comes from; never empty
 
 	// Topic holds the values of topic configurations where neither the topic nor the cluster
 	// sets one.
@@ -53,6 +54,7 @@ type Config struct {
 func DefaultConfig() Config {
 	return Config{
 		Directories:              []string{"./data"},
+		Controllers:              []kafka.ControllerAddress{{Node: 1}},
 		Topic:                    kafka.DefaultTopicConfig(),
 		AutoCreateTopics:         true,
 		NumPartitions:            1,

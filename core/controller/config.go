@@ -9,9 +9,10 @@ import (
 
 // Config is what a controller is started with. It is immutable.
 type Config struct {
-	NodeID    kafka.BrokerID // of this node, told as the leader
-	ClusterID string         // expected or chosen cluster id; empty: whatever there is, or a new one
-	Directory string         // data directory of the raft log, named as people know it; only told
+	NodeID      kafka.BrokerID            // of this node, told as the leader
+	Controllers []kafka.ControllerAddress // the quorum to found; empty or only itself: of one
+	ClusterID   string                    // expected or chosen cluster id; empty: whatever there is, or a new one
+	Directory   string                    // data directory of the raft log, named as people know it; only told
 
 	// Defaults for topics whose creator says -1, the broker's for automatic creation too.
 	NumPartitions            int32

@@ -41,6 +41,14 @@ type ConnReader interface {
 	Closed(err Errno)
 }
 
+// Dialed is the receiver of a connection that was asked for: Opened is called first, once it
+// stands, and then what ConnReader says. If it never stands, only Closed is called.
+type Dialed interface {
+	ConnReader
+	// Opened passes on the sending half.
+	Opened(w ConnWriter, info ConnInfo)
+}
+
 // Acceptor is told of a new inbound connection and returns its receiver, or nil to refuse it.
 type Acceptor interface {
 	Accept(w ConnWriter, info ConnInfo) ConnReader

@@ -64,10 +64,14 @@ const (
 	ConnClose                         // end the connection once earlier slots have left
 	ConnPause                         // stop reading requests
 	ConnResume                        // read again
-	ConnSend                          // send Head as a request over the link Conn; Res arrives as EventResponse
+	ConnSend                          // send Head as request Slot over the open link Conn; its answer is an EventResponse
+	ConnDial                          // open the link Conn to the address in Head; empty: the node's other loop
 )
 
-// ConnOp is an effect on one connection.
+// ConnOp is an effect on one connection, or on a link: a connection that the core opens with
+// ConnDial under an id of its own (MakeLinkID). ConnSend is for links, and only between their
+// EventConnOpened and their EventConnClosed; Slot counts a link's requests from 1 and is their
+// correlation id. ConnClose ends a link at once: requests under way get no event of their own.
 type ConnOp struct {
 	Op     ConnOpKind
 	Err    Errno // ConnClose: the reason, for the log

@@ -15,6 +15,7 @@ const (
 	ETimedOut        // the peer made no progress for too long
 	EMalformed       // the peer sent bytes that are no request
 	EOverload        // a budget was exhausted
+	ERefused         // nobody listens at the address
 	EOther           // anything else; the world's log has the details
 	errnoCount
 )
@@ -44,6 +45,8 @@ func (e Errno) String() string {
 		return "malformed frame"
 	case EOverload:
 		return "over budget"
+	case ERefused:
+		return "connection refused"
 	}
 	return "other error"
 }

@@ -5,10 +5,10 @@ type EventKind uint8
 
 const (
 	EventTick         EventKind = iota + 1 // the time asked for by Effects.Wake has come
-	EventConnOpened                        // Conn, Info
+	EventConnOpened                        // Conn, Info; of a link: it stands
 	EventConnClosed                        // Conn, Err; its last event: every slot of it is gone
 	EventRequest                           // Conn, Req
-	EventResponse                          // Conn (a link), Res: the decoded response or nil with Err
+	EventResponse                          // Conn (a link), Slot, Res: the decoded response, N (bytes of its frame)
 	EventFileDone                          // File, FileOp, Token, N (bytes), Err
 	EventResponseSent                      // Conn, Token, N (bytes), Err: a response with ranges has left
 	EventJobDone                           // Token, Res

@@ -37,8 +37,18 @@ func (f FileID) Dir() DirID { return DirID(f >> 56) }
 // Owner returns the component that assigned the id.
 func (f FileID) Owner() Owner { return Owner(f>>32) & (1<<24 - 1) }
 
-// ConnID names one connection. The node assigns it and never reuses it. Zero is no connection.
+// ConnID names one connection of a loop, and is never reused. Zero is no connection. The node
+// assigns the ids of inbound connections, the core those of links, which it opens itself.
 type ConnID uint64
+
+// linkBit tells links from inbound connections.
+const linkBit ConnID = 1 << 63
+
+// MakeLinkID returns the id of the loop's link number n, counted from 1.
+func MakeLinkID(n uint64) ConnID { return linkBit | ConnID(n) }
+
+// Link says whether c was opened by the core, with ConnDial.
+func (c ConnID) Link() bool { return c&linkBit != 0 }
 
 // Slot is the place of a response in its connection's order: request k takes slot k.
 type Slot uint32

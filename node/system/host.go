@@ -37,6 +37,9 @@ func (h *host) Now() env.Now {
 // Disk implements node.Host.
 func (h *host) Disk() env.Disk { return h.disk }
 
+// Dial implements node.Host.
+func (h *host) Dial(_ string, d env.Dialed) { go d.Closed(env.ERefused) }
+
 // Log implements node.Host.
 func (h *host) Log(l *node.Loop, rec env.TraceRec) {
 	h.log.Info(rec.S, "loop", l.ID.String(), "id", rec.ID, "a", rec.A, "b", rec.B, "c", rec.C)
