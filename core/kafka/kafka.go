@@ -31,12 +31,6 @@ type BrokerID int32
 // NoBroker marks the absence of a broker, for example of a leader.
 const NoBroker BrokerID = -1
 
-// ControllerAddress says where a controller listens.
-type ControllerAddress struct {
-	Node BrokerID
-	Addr string // host:port; empty: in this process
-}
-
 // BrokerEpoch is the metadata log offset of a broker's registration record.
 type BrokerEpoch int64
 
