@@ -34,7 +34,7 @@ func ResponseCorrelation(frame []byte) (correlation int32, ok bool) {
 // whatever was asked (KIP-511). It trusts the peer with memory: the form is checked, but a frame
 // may decode to many times its size.
 func DecodeResponse(key, version int16, frame []byte) (kmsg.Response, error) {
-	response := newResponse(key)
+	response := NewResponse(key)
 	if response == nil {
 		return nil, fmt.Errorf("response to unknown key %d", key)
 	}
@@ -56,10 +56,10 @@ func DecodeResponse(key, version int16, frame []byte) (kmsg.Response, error) {
 	return response, nil
 }
 
-// newResponse makes an empty response of a key, or nil.
-func newResponse(key int16) kmsg.Response {
-	if key == KeyMetadataFetch {
-		return new(MetadataFetchResponse)
+// NewResponse makes an empty response of a key, or nil.
+func NewResponse(key int16) kmsg.Response {
+	if own := ownResponse(key); own != nil {
+		return own
 	}
 	return kmsg.ResponseForKey(key)
 }

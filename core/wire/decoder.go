@@ -52,8 +52,8 @@ func NewDecoder(l Listener, limits Limits) *Decoder {
 
 // Decode reads a request frame, without its length prefix, into the fields Key, Version,
 // Correlation, ClientID and Body of into. Body is a *ProduceRequest or *FetchRequest, whose bytes
-// are views into the frame; or a kmsg request (or *MetadataFetchRequest), which owns its memory;
-// or UnsupportedApiVersions, which must be answered. An error is an *Error; the connection can
+// are views into the frame; or a kmsg request, which owns its memory, but for the bytes in
+// *QuorumMessagesRequest; or UnsupportedApiVersions, which must be answered. An error is an *Error; the connection can
 // not go on.
 func (d *Decoder) Decode(frame []byte, into *env.Request) error {
 	r := newReader(frame, 0, &d.limits)
@@ -112,8 +112,8 @@ func readGeneric(r *reader, key, version int16, into *env.Request) error {
 
 // newRequest makes an empty request of a key of the version tables.
 func newRequest(key int16) kmsg.Request {
-	if key == KeyMetadataFetch {
-		return new(MetadataFetchRequest)
+	if own := ownRequest(key); own != nil {
+		return own
 	}
 	return kmsg.RequestForKey(key)
 }

@@ -99,7 +99,7 @@ func FuzzHeader(f *testing.F) {
 
 func FuzzResponse(f *testing.F) {
 	for _, v := range append(Versions(BrokerListener), Versions(ControllerListener)...) {
-		f.Add(v.Key, v.Max, AppendResponse(nil, v.Max, 1, 0, newResponse(v.Key)))
+		f.Add(v.Key, v.Max, AppendResponse(nil, v.Max, 1, 0, NewResponse(v.Key)))
 	}
 	f.Fuzz(func(t *testing.T, key, version int16, frame []byte) {
 		if v, ok := lookupAny(key); !ok || !v.Supports(version) {

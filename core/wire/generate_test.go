@@ -64,7 +64,7 @@ func drawRequest(t *rapid.T, key, version int16) kmsg.Request {
 
 // drawResponse makes a random response of a key and version.
 func drawResponse(t *rapid.T, key, version int16) kmsg.Response {
-	response := newResponse(key)
+	response := NewResponse(key)
 	fill(t, reflect.ValueOf(response).Elem())
 	response.SetVersion(version)
 	return response

@@ -154,6 +154,8 @@ func TestMemoryEstimatesAreNotTooLow(t *testing.T) {
 		{fetchPartitionBytes, unsafe.Sizeof(FetchPartition{})},
 		{forgottenTopicBytes, unsafe.Sizeof(ForgottenTopic{})},
 		{metadataEntryBytes, unsafe.Sizeof(MetadataEntry{})},
+		{quorumFounderBytes, unsafe.Sizeof(QuorumFounder{})},
+		{quorumMessageBytes, unsafe.Sizeof([]byte{})},
 		{scanTextBytes, unsafe.Sizeof("")},
 		{scanOffsetTopic, unsafe.Sizeof(kmsg.ListOffsetsRequestTopic{})},
 		{scanOffsetPartition, unsafe.Sizeof(kmsg.ListOffsetsRequestTopicPartition{})},

@@ -1,17 +1,13 @@
 package wire
 
-import (
-	"fmt"
-
-	"github.com/twmb/franz-go/pkg/kmsg"
-)
+import "github.com/twmb/franz-go/pkg/kmsg"
 
 // MetadataFetchRequest asks a controller for the committed metadata log from an index on. It is
 // Stet's own, in the style of Kafka's flexible versions, and a kmsg.Request.
 //
 //	brokerId int32, fromIndex int64, maxBytes int32, maxWaitMs int32, tags
 type MetadataFetchRequest struct {
-	Version   int16
+	OwnVersion
 	BrokerID  int32
 	FromIndex int64 // the first entry that is wanted; indexes start at 1
 	MaxBytes  int32 // of entries; one is returned even if it is larger
@@ -27,7 +23,7 @@ type MetadataFetchRequest struct {
 // When the wanted entries are gone, Snapshot is the image as of SnapshotIndex, and the entries, if
 // any, follow it.
 type MetadataFetchResponse struct {
-	Version        int16
+	OwnVersion
 	ErrorCode      int16 // NOT_CONTROLLER when this node does not lead
 	LeaderID       int32 // of the controllers; -1 when not known
 	CommittedIndex int64
@@ -54,21 +50,9 @@ var (
 // Key implements kmsg.Request.
 func (*MetadataFetchRequest) Key() int16 { return KeyMetadataFetch }
 
-// MaxVersion implements kmsg.Request.
-func (*MetadataFetchRequest) MaxVersion() int16 { return 0 }
-
-// SetVersion implements kmsg.Request.
-func (r *MetadataFetchRequest) SetVersion(v int16) { r.Version = v }
-
-// GetVersion implements kmsg.Request.
-func (r *MetadataFetchRequest) GetVersion() int16 { return r.Version }
-
-// IsFlexible implements kmsg.Request.
-func (*MetadataFetchRequest) IsFlexible() bool { return true }
-
 // ResponseKind implements kmsg.Request.
 func (r *MetadataFetchRequest) ResponseKind() kmsg.Response {
-	return &MetadataFetchResponse{Version: r.Version}
+	return new(MetadataFetchResponse)
 }
 
 // AppendTo implements kmsg.Request.
@@ -82,41 +66,20 @@ func (r *MetadataFetchRequest) AppendTo(dst []byte) []byte {
 
 // ReadFrom implements kmsg.Request.
 func (r *MetadataFetchRequest) ReadFrom(src []byte) error {
-	limits := DefaultLimits()
-	in := newReader(src, 0, &limits)
-	r.BrokerID = in.int32()
-	r.FromIndex = in.int64()
-	r.MaxBytes = in.int32()
-	r.MaxWaitMs = in.int32()
-	in.skipTags(true)
-	return metadataFetchError(&in)
-}
-
-func metadataFetchError(r *reader) error {
-	if r.ok() {
-		return nil
-	}
-	return fmt.Errorf("byte %d: %s", r.where, r.fault)
+	return readOwn(src, func(in *reader) {
+		r.BrokerID = in.int32()
+		r.FromIndex = in.int64()
+		r.MaxBytes = in.int32()
+		r.MaxWaitMs = in.int32()
+	})
 }
 
 // Key implements kmsg.Response.
 func (*MetadataFetchResponse) Key() int16 { return KeyMetadataFetch }
 
-// MaxVersion implements kmsg.Response.
-func (*MetadataFetchResponse) MaxVersion() int16 { return 0 }
-
-// SetVersion implements kmsg.Response.
-func (r *MetadataFetchResponse) SetVersion(v int16) { r.Version = v }
-
-// GetVersion implements kmsg.Response.
-func (r *MetadataFetchResponse) GetVersion() int16 { return r.Version }
-
-// IsFlexible implements kmsg.Response.
-func (*MetadataFetchResponse) IsFlexible() bool { return true }
-
 // RequestKind implements kmsg.Response.
 func (r *MetadataFetchResponse) RequestKind() kmsg.Request {
-	return &MetadataFetchRequest{Version: r.Version}
+	return new(MetadataFetchRequest)
 }
 
 // AppendTo implements kmsg.Response.
@@ -146,20 +109,18 @@ func (r *MetadataFetchResponse) AppendTo(dst []byte) []byte {
 
 // ReadFrom implements kmsg.Response.
 func (r *MetadataFetchResponse) ReadFrom(src []byte) error {
-	limits := DefaultLimits()
-	in := newReader(src, 0, &limits)
-	r.ErrorCode = in.int16()
-	r.LeaderID = in.int32()
-	r.CommittedIndex = in.int64()
-	r.SnapshotIndex = in.int64()
-	r.SnapshotEpoch = in.int32()
-	r.Snapshot = in.nullableBlob(true)
-	r.Entries = r.Entries[:0]
-	for n := in.list(true, metadataEntryBytes); n > 0 && in.ok(); n-- {
-		e := MetadataEntry{Index: in.int64(), Epoch: in.int32(), Record: in.blob(true)}
-		in.skipTags(true)
-		r.Entries = append(r.Entries, e)
-	}
-	in.skipTags(true)
-	return metadataFetchError(&in)
+	return readOwn(src, func(in *reader) {
+		r.ErrorCode = in.int16()
+		r.LeaderID = in.int32()
+		r.CommittedIndex = in.int64()
+		r.SnapshotIndex = in.int64()
+		r.SnapshotEpoch = in.int32()
+		r.Snapshot = in.nullableBlob(true)
+		r.Entries = r.Entries[:0]
+		for n := in.list(true, metadataEntryBytes); n > 0 && in.ok(); n-- {
+			e := MetadataEntry{Index: in.int64(), Epoch: in.int32(), Record: in.blob(true)}
+			in.skipTags(true)
+			r.Entries = append(r.Entries, e)
+		}
+	})
 }

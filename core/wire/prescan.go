@@ -50,6 +50,12 @@ func scanBody(r *reader, key, version int16) bool {
 	case KeyMetadataFetch:
 		r.skip(4 + 8 + 4 + 4)
 		r.scanTags(true)
+	case KeyQuorumHello:
+		scanQuorumHello(r)
+	case KeyQuorumMessages:
+		scanQuorumMessages(r)
+	case KeyQuorumSnapshot:
+		scanQuorumSnapshot(r)
 	default:
 		return false
 	}

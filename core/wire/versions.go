@@ -18,6 +18,10 @@ const (
 
 	// KeyMetadataFetch is Stet's own: a broker reads the metadata log from a controller.
 	KeyMetadataFetch int16 = 30001
+	// What controllers ask each other: who they are, raft's messages, pieces of snapshots.
+	KeyQuorumHello    int16 = 30002
+	KeyQuorumMessages int16 = 30003
+	KeyQuorumSnapshot int16 = 30004
 )
 
 // Listener names the two sets of keys: what clients and brokers may ask a broker, and what brokers
@@ -68,6 +72,9 @@ var controllerVersions = [...]KeyVersions{
 	{KeyBrokerHeartbeat, "BrokerHeartbeat", 0, 2, 0, 0},
 	{KeyAllocateProducerIDs, "AllocateProducerIds", 0, 0, 0, 0},
 	{KeyMetadataFetch, "MetadataFetch", 0, 0, 0, 0},
+	{KeyQuorumHello, "QuorumHello", 0, 0, 0, 0},
+	{KeyQuorumMessages, "QuorumMessages", 0, 0, 0, 0},
+	{KeyQuorumSnapshot, "QuorumSnapshot", 0, 0, 0, 0},
 }
 
 // Versions lists what the listener speaks, sorted by key.

@@ -199,11 +199,7 @@ func (u *unpacker) payload(size int) []byte {
 }
 
 func (u *unpacker) response(r *response) (any, error) {
-	if r.Key == wire.KeyMetadataFetch {
-		out := &wire.MetadataFetchResponse{Version: r.Version}
-		return out, out.ReadFrom(r.Body)
-	}
-	out := kmsg.ResponseForKey(r.Key)
+	out := wire.NewResponse(r.Key)
 	if out == nil {
 		return nil, fmt.Errorf("a response to the unknown key %d", r.Key)
 	}
