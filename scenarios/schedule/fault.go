@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -15,16 +16,20 @@ type Fault struct {
 	Do Action
 }
 
-// Anchor says when a fault comes. Exactly one of the first three is set.
+// Anchor says when a fault comes. Exactly one of the first four is set.
 type Anchor struct {
 	Request *Request
 	Call    *Call
 	Frame   *Frame
-	Delay   sim.Time // after the request was started
+	Since   Moment
+	Delay   sim.Time // after the request was started, or since the moment
 }
 
-// Request is the how-manieth try, from 1, of a send of a producer.
-type Request struct{ Producer, Send, Try int }
+// Request is the how-manieth try, from 1, of a send of a producer, or of an operation of an operator.
+type Request struct {
+	Producer, Send, Try int
+	Operator            bool // Producer and Send are of an operator
+}
 
 // Call is the how-manieth call of a kind on a path, from 1, over all lives of a node.
 type Call struct {
@@ -65,13 +70,15 @@ const (
 	Clock    Verb = "clock" // a step of the wall clock
 	Pause    Verb = "pause"
 	SlowDisk Verb = "slow-disk"
+	Stop     Verb = "stop" // a clean stop, and a start afterwards
+	Wipe     Verb = "wipe" // the process dies, and its data directory is gone
 )
 
 // Action is what a fault does. Fields that a verb does not use are zero.
 type Action struct {
 	Verb    Verb
 	Node    sim.Place // the machine; of a fault at a call, its place
-	Client  sim.Place // of Reset and Stall
+	Client  sim.Place // of Reset and Stall, which may be another machine
 	Bytes   int64     // of EIO, Short, Full, Flip, Latent and Misplace
 	Span    sim.Time  // how long; of Clock the step
 	By      sim.Time  // of SlowDisk: what each call takes longer
@@ -91,12 +98,17 @@ func (a *Anchor) String() string {
 	switch {
 	case a.Request != nil:
 		text := fmt.Sprintf("p%d.%d", a.Request.Producer, a.Request.Send)
+		if a.Request.Operator {
+			text = "o" + text[1:]
+		}
 		if a.Request.Try > 1 {
 			text += fmt.Sprintf(" try %d", a.Request.Try)
 		}
 		return text + " +" + span(a.Delay)
 	case a.Call != nil:
 		return fmt.Sprintf("%s %s %d of %s", a.Call.Place, callWord(a.Call.Kind), a.Call.Ordinal, a.Call.Path)
+	case a.Since != "":
+		return string(a.Since) + " +" + span(a.Delay)
 	}
 	what := "request"
 	if a.Frame.Response {
@@ -110,7 +122,7 @@ func (a *Anchor) String() string {
 func (a *Action) String() string {
 	text := string(a.Verb)
 	switch a.Verb {
-	case Kill, Power:
+	case Kill, Power, Stop, Wipe:
 		text += " " + a.Node.String() + " down=" + span(a.Down)
 	case EIO, Short, Full, Flip, Latent, Misplace:
 		if a.Bytes != 0 {
@@ -119,13 +131,12 @@ func (a *Action) String() string {
 	case Slow, Hold:
 		text += " " + span(a.Span)
 	case Reset:
+		if a.Node != 0 {
+			return text + " " + a.arrow()
+		}
 		text += " " + a.Client.String()
 	case Stall:
-		arrow := "->"
-		if a.Both {
-			arrow = "<->"
-		}
-		text += " " + a.Node.String() + arrow + a.Client.String() + " " + span(a.Span)
+		text += " " + a.arrow() + " " + span(a.Span)
 	case Clock, Pause:
 		text += " " + a.Node.String() + " " + span(a.Span)
 	case SlowDisk:
@@ -142,7 +153,10 @@ func keyName(key int16) string {
 	if key < 0 {
 		return "?"
 	}
-	return kmsg.NameForKey(key)
+	if name := kmsg.NameForKey(key); name != "Unknown" {
+		return name
+	}
+	return strconv.Itoa(int(key)) // Stet's own
 }
 
 func span(t sim.Time) string { return t.Duration().String() }

@@ -46,6 +46,7 @@ func (s *Schedule) Format(w io.Writer) error {
 	for _, l := range s.Listers {
 		fmt.Fprintf(b, "lister c%d\n", l.ID)
 	}
+	s.writeCluster(b)
 	if len(s.Faults) > 0 {
 		fmt.Fprintln(b)
 	}

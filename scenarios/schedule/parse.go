@@ -91,6 +91,16 @@ func (p *parser) take(text string) error {
 		err := p.client("c", rest, &lister.ID, &struct{}{})
 		s.Listers = append(s.Listers, lister)
 		return err
+	case "machine":
+		var machine Machine
+		err := p.client("n", rest, &machine.ID, &machine.MachineSettings)
+		s.Machines = append(s.Machines, machine)
+		return err
+	case "operator":
+		var operator Operator
+		err := p.client("o", rest, &operator.ID, &struct{}{})
+		s.Operators = append(s.Operators, operator)
+		return err
 	case "fault":
 		f, err := parseFault(rest)
 		s.Faults = append(s.Faults, f)
@@ -105,7 +115,7 @@ func (p *parser) take(text string) error {
 		}
 	}
 	return fmt.Errorf("%q: a line begins with scenario, seed, commit, toolchain, hash, fails, canaries, topic, "+
-		"clients, end, world, node, producer, consumer, lister, fault or tape", p.section)
+		"clients, end, world, node, producer, consumer, lister, machine, operator, fault or tape", p.section)
 }
 
 // client reads the name of a client, a letter and a number, and its settings.
@@ -129,6 +139,11 @@ func (p *parser) detail(words []string) error {
 		send, err := parseSend(words[1:])
 		last := &s.Producers[len(s.Producers)-1]
 		last.Sends = append(last.Sends, send)
+		return err
+	case p.section == "operator" && words[0] == "do":
+		o, err := parseOperation(words[1:])
+		last := &s.Operators[len(s.Operators)-1]
+		last.Operations = append(last.Operations, o)
 		return err
 	case p.section == "fault" && words[0] == "keep" && len(words) > 1:
 		return parseKeep(&s.Faults[len(s.Faults)-1].Do.Remains, words[1:])
@@ -190,7 +205,7 @@ func parseSend(words []string) (s Send, err error) {
 
 // check says what contradicts itself.
 func (s *Schedule) check() error {
-	if n := s.Topic.Partitions; n < 1 || n > maxPartitions {
+	if n := s.Topic.Partitions; n < 1 && len(s.Machines) == 0 || n < 0 || n > maxPartitions {
 		return fmt.Errorf("topic partitions=%d: give 1 to %d", n, maxPartitions)
 	}
 	ids := map[int]bool{}
@@ -222,5 +237,6 @@ func (s *Schedule) check() error {
 	for _, l := range s.Listers {
 		faults = append(faults, once(l.ID))
 	}
+	faults = append(faults, s.checkCluster(once), s.checkAlone())
 	return errors.Join(faults...)
 }

@@ -37,8 +37,8 @@ func parseFault(words []string) (f Fault, err error) {
 
 func parseAnchor(w []string) (a Anchor, err error) {
 	text := strings.Join(w, " ")
-	bad := fmt.Errorf("%q: when is pN.SEND [try N] +DELAY, or nN CALL ORDINAL of PATH, "+
-		"or FROM->TO KEY request|response ORDINAL", text)
+	bad := fmt.Errorf("%q: when is pN.SEND or oN.OPERATION [try N] +DELAY, or start|work +DELAY, or "+
+		"nN CALL ORDINAL of PATH, or FROM->TO KEY request|response ORDINAL", text)
 	switch {
 	case strings.Contains(w[0], "->"):
 		return parseFrame(w, bad)
@@ -52,9 +52,11 @@ func parseAnchor(w []string) (a Anchor, err error) {
 			return a, bad
 		}
 		return Anchor{Call: &c}, nil
+	case len(w) == 2 && Moment(w[0]).known():
+		return parseMoment(w, bad)
 	case len(w) == 2 || len(w) == 4 && w[1] == "try":
-		r := Request{Try: 1}
-		producer, send, _ := strings.Cut(strings.TrimPrefix(w[0], "p"), ".")
+		r := Request{Try: 1, Operator: w[0][0] == 'o'}
+		producer, send, _ := strings.Cut(strings.TrimLeft(w[0][:1], "po")+w[0][1:], ".")
 		var err1, err2, err3 error
 		r.Producer, err1 = strconv.Atoi(producer)
 		r.Send, err2 = strconv.Atoi(send)
@@ -99,6 +101,9 @@ func callKind(word string) (sim.DiskOpKind, bool) {
 }
 
 func apiKey(name string) (int16, bool) {
+	if key, err := strconv.ParseInt(name, 10, 16); err == nil && keyName(int16(key)) == name {
+		return int16(key), true
+	}
 	for key := int16(-1); key < 200; key++ {
 		if n := keyName(key); n == name && n != "Unknown" {
 			return key, true
@@ -173,7 +178,7 @@ func (a *Action) word(word string) (err error) {
 
 var verbs = []Verb{
 	Kill, Power, EIO, Short, Full, Slow, Flip, Latent, Misplace, Hold, Cut, Vanish, Reset, Stall,
-	Clock, Pause, SlowDisk,
+	Clock, Pause, SlowDisk, Stop, Wipe,
 }
 
 func (v Verb) known() bool {
@@ -198,14 +203,14 @@ func (f *Fault) fits() error {
 		return fmt.Errorf("%s: hold, cut and vanish are for frames, and nothing else is", f.Do.Verb)
 	case f.At.Call != nil && !call:
 		return fmt.Errorf("%s: can not come at a call of a disk", f.Do.Verb)
-	case f.At.Request != nil && call && !f.Do.crash():
+	case (f.At.Request != nil || f.At.Since != "") && call && !f.Do.crash():
 		return fmt.Errorf("%s: comes at a call of a disk", f.Do.Verb)
 	case f.Do.Down < 0 || f.Do.By < 0 || f.Do.Span < 0 && f.Do.Verb != Clock || f.Do.Bytes < 0 && f.Do.Verb != Misplace:
 		return fmt.Errorf("%s: a time or size is below zero", f.Do.Verb)
 	}
 	node, client := f.Do.Node != 0, f.Do.Client != 0
 	switch f.Do.Verb {
-	case Kill, Power, Clock, Pause, SlowDisk:
+	case Kill, Power, Clock, Pause, SlowDisk, Stop, Wipe:
 		if !node {
 			return fmt.Errorf("%s: say whom it hits, as %s n1", f.Do.Verb, f.Do.Verb)
 		}

@@ -26,6 +26,8 @@ type Schedule struct {
 	Producers []Producer
 	Consumers []Consumer
 	Listers   []Lister
+	Machines  []Machine // of a cluster; none: one node that is a cluster of one
+	Operators []Operator
 	Faults    []Fault
 	// Tapes are what the world decided: how long things took, in which order what is free came. A
 	// schedule without tapes runs steadily.
@@ -133,8 +135,14 @@ func (s *Schedule) SendCount() (n int) {
 	return n
 }
 
-// OperationCount counts sends, consumers and listers: what shrinking removes beside faults.
-func (s *Schedule) OperationCount() int { return s.SendCount() + len(s.Consumers) + len(s.Listers) }
+// OperationCount counts sends, operations, consumers and listers: what shrinking removes beside faults.
+func (s *Schedule) OperationCount() int {
+	n := s.SendCount() + len(s.Consumers) + len(s.Listers)
+	for i := range s.Operators {
+		n += len(s.Operators[i].Operations)
+	}
+	return n
+}
 
 // Clone returns a schedule that shares nothing that is ever changed with s.
 func (s *Schedule) Clone() *Schedule {
@@ -145,6 +153,11 @@ func (s *Schedule) Clone() *Schedule {
 	}
 	c.Consumers = append([]Consumer(nil), s.Consumers...)
 	c.Listers = append([]Lister(nil), s.Listers...)
+	c.Machines = append([]Machine(nil), s.Machines...)
+	c.Operators = append([]Operator(nil), s.Operators...)
+	for i := range c.Operators {
+		c.Operators[i].Operations = append([]Operation(nil), s.Operators[i].Operations...)
+	}
 	c.Faults = append([]Fault(nil), s.Faults...)
 	c.Tapes = append([]sim.Tape(nil), s.Tapes...)
 	return &c
