@@ -22,7 +22,8 @@ func addSeeds(f *testing.F) {
 				f.Add(byte(l), AppendRequest(nil, 1, "seed", request))
 			}
 			drawn := rapid.Custom(func(t *rapid.T) []byte {
-				return AppendRequest(nil, 1, "seed", drawRequest(t, v.Key, v.Max))
+				id := rapid.Int32().Draw(t, "correlation")
+				return AppendRequest(nil, id, "seed", drawRequest(t, v.Key, v.Max))
 			})
 			for i := range 4 {
 				f.Add(byte(l), drawn.Example(i))

@@ -33,6 +33,8 @@ func ownRequest(key int16) kmsg.Request {
 		return new(QuorumMessagesRequest)
 	case KeyQuorumSnapshot:
 		return new(QuorumSnapshotRequest)
+	case KeyMetadataIndex:
+		return new(MetadataIndexRequest)
 	}
 	return nil
 }
@@ -48,6 +50,8 @@ func ownResponse(key int16) kmsg.Response {
 		return new(QuorumMessagesResponse)
 	case KeyQuorumSnapshot:
 		return new(QuorumSnapshotResponse)
+	case KeyMetadataIndex:
+		return new(MetadataIndexResponse)
 	}
 	return nil
 }

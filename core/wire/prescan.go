@@ -57,7 +57,7 @@ func scanBody(r *reader, key, version int16) bool {
 	case KeyQuorumSnapshot:
 		scanQuorumSnapshot(r)
 	default:
-		return false
+		return scanAdmin(r, key, version)
 	}
 	return true
 }

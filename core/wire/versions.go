@@ -4,17 +4,29 @@ import "slices"
 
 // The API keys that Stet knows.
 const (
-	KeyProduce             int16 = 0
-	KeyFetch               int16 = 1
-	KeyListOffsets         int16 = 2
-	KeyMetadata            int16 = 3
-	KeyApiVersions         int16 = 18
-	KeyCreateTopics        int16 = 19
-	KeyDeleteTopics        int16 = 20
-	KeyInitProducerID      int16 = 22
-	KeyBrokerRegistration  int16 = 62
-	KeyBrokerHeartbeat     int16 = 63
-	KeyAllocateProducerIDs int16 = 67
+	KeyProduce                 int16 = 0
+	KeyFetch                   int16 = 1
+	KeyListOffsets             int16 = 2
+	KeyMetadata                int16 = 3
+	KeyApiVersions             int16 = 18
+	KeyCreateTopics            int16 = 19
+	KeyDeleteTopics            int16 = 20
+	KeyInitProducerID          int16 = 22
+	KeyDescribeConfigs         int16 = 32
+	KeyAlterConfigs            int16 = 33
+	KeyCreatePartitions        int16 = 37
+	KeyIncrementalAlterConfigs int16 = 44
+	KeyDescribeQuorum          int16 = 55
+	KeyUpdateFeatures          int16 = 57
+	KeyDescribeCluster         int16 = 60
+	KeyBrokerRegistration      int16 = 62
+	KeyBrokerHeartbeat         int16 = 63
+	KeyUnregisterBroker        int16 = 64
+	KeyAllocateProducerIDs     int16 = 67
+	KeyListConfigResources     int16 = 74
+	KeyDescribeTopicPartitions int16 = 75
+	KeyAddRaftVoter            int16 = 80
+	KeyRemoveRaftVoter         int16 = 81
 
 	// KeyMetadataFetch is Stet's own: a broker reads the metadata log from a controller.
 	KeyMetadataFetch int16 = 30001
@@ -22,6 +34,8 @@ const (
 	KeyQuorumHello    int16 = 30002
 	KeyQuorumMessages int16 = 30003
 	KeyQuorumSnapshot int16 = 30004
+	// KeyMetadataIndex is Stet's own: a broker asks a controller how far the metadata log goes.
+	KeyMetadataIndex int16 = 30005
 )
 
 // Listener names the two sets of keys: what clients and brokers may ask a broker, and what brokers
