@@ -153,7 +153,7 @@ replay: bin/stet ## a real node under eight clients, recorded and replayed; trac
 
 conformance: bin/stet ## round trips by kcat and franz-go, limits, Kafka's dump tool, start, memory, syscalls
 	@$(REPORT)
-	skip='Kill|Recovery|Hostile|RecordedRun' skipped=
+	skip='Kill|Recovery|Hostile|RecordedRun|Cluster' skipped=
 	without() { # TESTS WHAT: what can not be checked here, and why
 		skip="$$skip|$$1"
 		skipped="$$skipped SKIPPED: $$2."

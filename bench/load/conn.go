@@ -32,8 +32,11 @@ func Dial(address string) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Conn{net: c, reader: bufio.NewReaderSize(c, 64<<10)}, nil
+	return NewConn(c), nil
 }
+
+// NewConn speaks the protocol over a connection that was made elsewhere.
+func NewConn(c net.Conn) *Conn { return &Conn{net: c, reader: bufio.NewReaderSize(c, 64<<10)} }
 
 // Close ends the connection.
 func (c *Conn) Close() error { return c.net.Close() }

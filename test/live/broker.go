@@ -25,6 +25,7 @@ type Broker struct {
 
 	command string
 	root    string // the repository, where the command runs
+	dial    func(address string) (*load.Conn, error)
 	process *exec.Cmd
 	log     *os.File
 }
@@ -46,6 +47,7 @@ func NewBroker(root, command, dir string) (*Broker, error) {
 	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	return &Broker{
 		Address: address, Dir: dir, LogFile: dir + ".log", command: command, root: root,
+		dial: load.Dial,
 	}, nil
 }
 
@@ -70,6 +72,15 @@ func freePorts() (int, error) {
 // Start runs the command and waits for the first answer to an ApiVersions request. Answered is the
 // time from exec until then.
 func (b *Broker) Start() error {
+	begin := time.Now()
+	if err := b.Launch(); err != nil {
+		return err
+	}
+	return b.await(begin)
+}
+
+// Launch runs the command.
+func (b *Broker) Launch() error {
 	var err error
 	b.log, err = os.OpenFile(b.LogFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -77,10 +88,11 @@ func (b *Broker) Start() error {
 	}
 	b.process = exec.Command("bash", "-c", "exec "+b.command)
 	b.process.Dir, b.process.Stdout, b.process.Stderr = b.root, b.log, b.log
-	begin := time.Now()
-	if err := b.process.Start(); err != nil {
-		return err
-	}
+	return b.process.Start()
+}
+
+// await waits for the first answer, and kills a process that gives none.
+func (b *Broker) await(begin time.Time) error {
 	for time.Since(begin) < startTimeout {
 		if b.answers() == nil {
 			b.Answered = time.Since(begin)
@@ -98,7 +110,7 @@ func (b *Broker) Start() error {
 
 // answers asks for the API versions once.
 func (b *Broker) answers() error {
-	c, err := load.Dial(b.Address)
+	c, err := b.dial(b.Address)
 	if err != nil {
 		return err
 	}
@@ -120,6 +132,15 @@ func (b *Broker) exited() bool {
 
 // Pid is the process id of the running broker.
 func (b *Broker) Pid() int { return b.process.Process.Pid }
+
+// Running says whether a process was launched and neither killed nor stopped.
+func (b *Broker) Running() bool { return b.process != nil && b.process.ProcessState == nil }
+
+// Pause stops the process as SIGSTOP does, in the middle of whatever it does.
+func (b *Broker) Pause() error { return b.process.Process.Signal(syscall.SIGSTOP) }
+
+// Resume lets a paused process go on.
+func (b *Broker) Resume() error { return b.process.Process.Signal(syscall.SIGCONT) }
 
 // Kill ends the process at once, as kill -9 does.
 func (b *Broker) Kill() error {
