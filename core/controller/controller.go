@@ -99,7 +99,7 @@ func (c *Controller) advance() {
 		return
 	}
 	led := q.Leading()
-	for _, e := range q.Advance(c.out) {
+	for _, e := range q.Advance(c.out).Committed {
 		if c.apply(&e); c.fatal != nil {
 			return
 		}

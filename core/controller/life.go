@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"stet/core/env"
@@ -27,19 +28,17 @@ func (c *Controller) recover() {
 	c.life = life{owner: c.life.owner + 1, failures: c.life.failures}
 	// The quorum counts its tokens from 1; the largest is this one's.
 	c.life.recovery = env.MakeToken(c.life.owner, 1<<40-1)
-	job := &quorum.RecoverJob{Config: &c.config.Quorum, Voter: c.newVoter()}
+	job := &quorum.RecoverJob{
+		Config: &c.config.Quorum, NodeID: c.config.NodeID, NewDirectory: c.newDirectory(),
+	}
 	c.out.Jobs = append(c.out.Jobs, env.JobStart{Token: c.life.recovery, Job: job})
 }
 
-// newVoter draws the raft id that this directory gets if it has none. Ids belong to directories,
-// not to nodes, so that a node which lost its directory comes back as somebody else.
-func (c *Controller) newVoter() uint64 {
-	for {
-		// The top bit is raft's: it marks messages to a node's own threads.
-		if id := c.identity.Uint64() >> 1; id != 0 {
-			return id
-		}
-	}
+// newDirectory draws the id that the data directory gets if it has none.
+func (c *Controller) newDirectory() (id [16]byte) {
+	binary.LittleEndian.PutUint64(id[:], c.identity.Uint64())
+	binary.LittleEndian.PutUint64(id[8:], c.identity.Uint64())
+	return id
 }
 
 // recovered loads the state that the job has found, and starts the quorum.
@@ -64,6 +63,9 @@ func (c *Controller) recovered(r *quorum.Recovered) {
 	invariant.Always(r.Snapshot == nil || uint64(image.Index()) == r.Start.Index,
 		"a snapshot is of another index than its file")
 	c.image = image
+	if r.Fresh {
+		quorum.Form(r, []uint64{r.Voter})
+	}
 	c.life.quorum = quorum.New(&c.config.Quorum, c.life.owner, r, c.out)
 }
 

@@ -13,11 +13,19 @@ type Config struct {
 	// MaxUncommittedBytes bounds what is proposed and not yet committed; beyond it proposals are
 	// refused.
 	MaxUncommittedBytes uint64
+
+	// A voter that has heard no leader for one to two times ElectionTicks campaigns; a leader that
+	// has heard no majority for ElectionTicks steps down. It says that it is there every
+	// HeartbeatTicks.
+	ElectionTicks, HeartbeatTicks int
 }
 
 // DefaultConfig suits a server.
 func DefaultConfig() Config {
-	return Config{SnapshotEntries: 20_000, SnapshotBytes: 16 << 20, MaxUncommittedBytes: 64 << 20}
+	return Config{
+		SnapshotEntries: 20_000, SnapshotBytes: 16 << 20, MaxUncommittedBytes: 64 << 20,
+		ElectionTicks: 10, HeartbeatTicks: 2,
+	}
 }
 
 // Directory is where the files lie, below the data directory.

@@ -39,19 +39,27 @@ func (r *rig) boot() bool {
 	r.world.Crash()
 	r.out.Reset()
 	r.owner++
-	r.found = (&RecoverJob{Config: &r.config, Voter: 77}).Run(r.world.Disk).(*Recovered)
+	r.found = r.recover()
 	if r.found.Failure() != nil {
 		return false
 	}
 	r.applied = text(r.found.Snapshot)
+	if r.found.Fresh {
+		Form(r.found, []uint64{r.found.Voter})
+	}
 	r.q = New(&r.config, r.owner, r.found, &r.out)
 	r.advance()
 	r.settle()
 	return true
 }
 
+func (r *rig) recover() *Recovered {
+	job := RecoverJob{Config: &r.config, NodeID: 1, NewDirectory: [16]byte{154}}
+	return job.Run(r.world.Disk).(*Recovered)
+}
+
 func (r *rig) advance() {
-	for _, e := range r.q.Advance(&r.out) {
+	for _, e := range r.q.Advance(&r.out).Committed {
 		r.applied += text(e.Data)
 	}
 	if r.q.SnapshotDue() {
@@ -121,7 +129,7 @@ func TestRecoveredLogEqualsTheLogInMemory(t *testing.T) {
 		r.propose(fmt.Sprintf("%d,", i))
 		r.settle()
 		before, state := r.q.Status(), r.applied
-		again := (&RecoverJob{Config: &r.config, Voter: 1}).Run(r.world.Disk).(*Recovered)
+		again := r.recover()
 		require.NoError(t, again.Failure())
 		require.Equal(t, before.Last, again.Last())
 		require.Equal(t, before.Hard, again.Hard)
@@ -186,7 +194,7 @@ func TestDamageIsNeverAShorterLog(t *testing.T) {
 		damaged := append([]byte(nil), intact...)
 		damaged[i] ^= 0x10
 		r.world.Disk.SetContent(name, damaged)
-		found := (&RecoverJob{Config: &r.config, Voter: 1}).Run(r.world.Disk).(*Recovered)
+		found := r.recover()
 		if found.Failure() != nil {
 			require.True(t, found.Corrupt)
 			refused++

@@ -6,6 +6,7 @@ import (
 
 	"stet/core/env"
 	"stet/core/invariant"
+	"stet/core/kafka"
 )
 
 // RecoverJob reads the raft directory, and makes it if it is missing. It repairs nothing and
@@ -32,8 +33,9 @@ import (
 // which leaves pages that look clean and are not on the disk. Therefore nothing found here counts
 // as durable until it has been written to a new file and synced there.
 type RecoverJob struct {
-	Config *Config
-	Voter  uint64 // the raft id of the directory if it has none yet; not zero
+	Config       *Config
+	NodeID       kafka.BrokerID // of this process
+	NewDirectory [16]byte       // the id of the directory if it has none yet
 }
 
 // Name implements env.Job.
@@ -41,20 +43,20 @@ func (*RecoverJob) Name() string { return "quorum-recover" }
 
 // Run implements env.Job. The result is a *Recovered.
 func (j *RecoverJob) Run(disk env.Disk) any {
-	invariant.Always(j.Voter != 0, "a raft id is not zero")
-	r := &recovery{disk: disk, dir: j.Config.Dir}
+	r := &recovery{disk: disk, dir: j.Config.Dir, directory: j.NewDirectory}
 	if r.prepare() {
-		r.choose(j.Voter)
+		r.choose()
 	}
 	return &r.found
 }
 
 // recovery is the state of one RecoverJob.
 type recovery struct {
-	disk  env.Disk
-	dir   env.DirID
-	files listing
-	found Recovered
+	disk      env.Disk
+	dir       env.DirID
+	directory [16]byte
+	files     listing
+	found     Recovered
 }
 
 func (r *recovery) failed(err env.Errno) bool {
@@ -90,7 +92,7 @@ func (r *recovery) prepare() bool {
 }
 
 // choose finds the log in force and reads it.
-func (r *recovery) choose(newVoter uint64) {
+func (r *recovery) choose() {
 	for i, generation := range slices.Backward(r.files.logs) {
 		log, err := r.readLog(generation)
 		if r.failed(err) {
@@ -113,12 +115,12 @@ func (r *recovery) choose(newVoter uint64) {
 		r.corrupt("%s: there is a snapshot, but no log", snapshotName(r.files.snapshots[0]))
 		return
 	}
-	r.startFresh(newVoter)
+	r.startFresh()
 }
 
 // startFresh begins a new life. What there is was begun and never durable. It goes away first, the
 // newest file first, so that no crash leaves one that seems to have outlived an older one.
-func (r *recovery) startFresh(newVoter uint64) {
+func (r *recovery) startFresh() {
 	for _, generation := range slices.Backward(r.files.logs) {
 		if r.failed(r.disk.Remove(env.Path{Dir: r.dir, Name: logName(generation)})) ||
 			r.failed(r.disk.SyncDir(env.Path{Dir: r.dir, Name: Directory})) {
@@ -126,7 +128,7 @@ func (r *recovery) startFresh(newVoter uint64) {
 		}
 	}
 	r.files.logs = nil
-	r.found = freshStart(newVoter)
+	r.found = Recovered{DirectoryID: r.directory, Voter: VoterOf(r.directory), Fresh: true}
 	r.leave(0)
 }
 

@@ -10,10 +10,14 @@ type Recovered struct {
 	Err     error
 	Corrupt bool
 
-	Fresh    bool   // the directory held no log: a new voter
-	Voter    uint64 // the raft id of the directory
+	DirectoryID [16]byte
+	Voter       uint64 // VoterOf(DirectoryID)
+
+	// Fresh says that the directory holds nothing yet. Then Members is empty: Form makes it one of
+	// the founders of a quorum, without it the voter waits to be added to one.
+	Fresh    bool
 	Hard     HardState
-	Start    Position // of the snapshot; index 1 is the empty state that a new voter starts from
+	Start    Position // of the snapshot; index 1 is the empty state that founders start from
 	Members  ConfState
 	Snapshot []byte // as the application made it; nil for the empty state
 	Entries  []Entry
@@ -40,12 +44,3 @@ func (r *Recovered) Failure() error {
 	return r.Err
 }
 
-// freshStart is the state that a new quorum of one starts from. Index 1 is taken by an empty
-// snapshot that holds the membership, as the raft package advises: a later voter gets it with the
-// snapshot and not by replaying a log that it was no part of.
-func freshStart(voter uint64) Recovered {
-	return Recovered{
-		Fresh: true, Voter: voter, Hard: HardState{Term: 1, Commit: 1}, Start: Position{1, 1},
-		Members: ConfState{Voters: []uint64{voter}},
-	}
-}

@@ -145,4 +145,4 @@ func (j *sweepJob) Run(disk env.Disk) any {
 
 // ResultTypes has a value of each type, errors aside, that a job of this room returns: what a
 // recording needs to read them back.
-func ResultTypes() []any { return []any{(*Recovered)(nil), SnapshotDone{}, SweepDone{}} }
+func ResultTypes() []any { return []any{(*Recovered)(nil), SnapshotDone{}, SweepDone{}, SnapshotPart{}} }

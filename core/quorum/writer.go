@@ -24,14 +24,17 @@ type writer struct {
 	syncing int64
 	token   env.Token // of the sync under way, zero for none
 
-	waiting []waiter // ascending by end
-	durable Position // the last entry known to be durable
+	waiting     []waiter // ascending by end
+	durable     Position // the last entry known to be durable
+	durableHard HardState
+	begun       bool // the first file of this life is durable
 }
 
 // waiter is what happens when the file is durable up to end.
 type waiter struct {
 	end       int64
 	last      Position // of the log that ends there
+	hard      HardState
 	responses []*pb.Message
 	begun     bool // the file's base ends here: older files are not needed any more
 }
@@ -54,7 +57,9 @@ func (w *writer) begin(voter uint64, s *storage, out *env.Effects) {
 	for i := range w.waiting {
 		w.waiting[i].end = w.end
 	}
-	w.waiting = append(w.waiting, waiter{end: w.end, last: s.last(), begun: true})
+	w.waiting = append(w.waiting, waiter{
+		end: w.end, last: s.last(), hard: s.hard, begun: true,
+	})
 }
 
 // abandon closes the old file.
@@ -109,9 +114,23 @@ func (w *writer) append(entries []*pb.Entry, hard *HardState, out *env.Effects) 
 	w.write(start, out)
 }
 
-// await steps the responses once all that was written so far is durable.
-func (w *writer) await(responses []*pb.Message, last Position) {
-	w.waiting = append(w.waiting, waiter{end: w.end, last: last, responses: responses})
+// await delivers the responses once all that was written so far is durable.
+func (w *writer) await(responses []*pb.Message, s *storage) {
+	w.waiting = append(w.waiting, waiter{
+		end: w.end, last: s.last(), hard: s.hard, responses: responses,
+	})
+}
+
+// truncate notes that the log is replaced behind an entry: what comes there is not durable.
+func (w *writer) truncate(last Position) {
+	if w.durable.Index > last.Index {
+		w.durable = last
+	}
+	for i := range w.waiting {
+		if w.waiting[i].last.Index > last.Index {
+			w.waiting[i].last = last
+		}
+	}
 }
 
 // sync emits a sync if something waits for one and none is under way.
@@ -133,7 +152,8 @@ func (w *writer) onSynced() []waiter {
 	due := w.waiting[:n:n]
 	w.waiting = w.waiting[n:]
 	if n > 0 {
-		w.durable = due[n-1].last
+		w.durable, w.durableHard = due[n-1].last, due[n-1].hard
+		w.begun = true
 	}
 	return due
 }
