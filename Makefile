@@ -9,7 +9,7 @@ SHELL := /bin/bash
 ROUNDS     ?= 20 # crash: how often the broker is killed. bench: how often A B B A is run
 GB         ?= 1.5 # bench: gigabytes measured. recovery: gigabytes in the logs
 DISCARD    ?= 3 # bench: gigabytes written before anything counts
-PARTITIONS ?= 8 # bench, recovery: partitions
+PARTITIONS ?= 8 # bench, recovery: partitions. image (200000): of all topics, 100 each
 START      ?= 100ms # conformance: median from exec to the first answer, at most
 FUZZTIME   ?= 5m # fuzz: of each fuzz target
 BOUND      ?= 64 # crashpoints: power-loss outcomes of one crash
@@ -42,7 +42,7 @@ TAGGED = tagged() { \
 REPORT = trap '[ $$? = 0 ] || echo "$@: FAILED"' EXIT
 
 .PHONY: help run test slow ci lint campaign simulate cover crashpoints canaries mutants matrix replay \
-	conformance crash recovery hostile fuzz bench clean bin/stet
+	conformance crash recovery hostile fuzz bench image clean bin/stet
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -199,6 +199,12 @@ bench: bin/stet ## CPU and memory beside Apache Kafka: GB measured, DISCARD befo
 		--discard $(strip $(DISCARD)) --partitions $(strip $(PARTITIONS)) \
 		--rounds $(call given,ROUNDS,1) | tee out/bench
 	echo "bench: ok $$(grep -oE '^(produce|consume)[^ ]* .*' out/bench | tr '\n' ' ')"
+
+image: bin/stet ## what metadata of PARTITIONS partitions costs a controller, and a broker that hosts none
+	@$(REPORT)
+	$(GO) build -o bin/bench ./bench
+	bin/bench image --topics $$(( $(call given,PARTITIONS,200000) / 100 )) | tee out/image
+	echo "image: ok $$(grep -oE '^(create|restart|broker) .* \|' out/image | tr '\n' ' ')"
 
 bin/stet:
 	@mkdir -p out

@@ -3,6 +3,8 @@
 //	bench produce --address A --topic T ...   send pre-encoded batches, print what was acknowledged
 //	bench consume --address A --topic T ...   read partitions directly, print what was read
 //	bench compare --broker CMD --against CMD  both, on each broker in turn, in a world of their own
+//	bench image --controller CMD --broker CMD metadata of many partitions: what it costs a controller,
+//	                                          and a broker that hosts none of them
 //
 // compare follows a fairness recipe, the same for both brokers: a private network namespace whose
 // loopback routes use cubic, a memory cgroup that bounds heap and page cache together, the broker
@@ -18,6 +20,7 @@ import (
 func main() {
 	commands := map[string]func([]string) error{
 		"produce": produce, "consume": consume, "compare": compare,
+		"image": image,
 	}
 	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
 		fmt.Fprintln(os.Stderr, "bench: usage: bench produce|consume|compare [flags]; -h after one lists them")

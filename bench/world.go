@@ -127,8 +127,11 @@ type usage struct {
 func (u usage) cpu() float64 { return u.userSeconds + u.systemSeconds }
 
 // usage reads the broker's own accounting.
-func (b *broker) usage() (usage, error) {
-	proc := fmt.Sprintf("/proc/%d/", b.process.Process.Pid)
+func (b *broker) usage() (usage, error) { return usageOf(b.process.Process.Pid) }
+
+// usageOf reads a process's own accounting.
+func usageOf(pid int) (usage, error) {
+	proc := fmt.Sprintf("/proc/%d/", pid)
 	stat, err := os.ReadFile(proc + "stat")
 	if err != nil {
 		return usage{}, err
