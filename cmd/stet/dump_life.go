@@ -21,7 +21,7 @@ func dumpLife(p *printer, path string, _ *dumpFlags) error {
 	}
 	pairs := []any{
 		"bootId", life.BootID, "incarnation", hex.EncodeToString(life.Incarnation[:]),
-		"directoryId", life.DirectoryID,
+		"directoryId", life.DirectoryID, "livesBefore", len(life.Before),
 	}
 	if filepath.Base(path) == filepath.Base(commitlog.CleanMarkerName) {
 		pairs = append(pairs, "holds", true)

@@ -29,14 +29,14 @@ func TestDumpSaysWhetherAMarkerHolds(t *testing.T) {
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		require.NoError(t, os.WriteFile(path, content, 0o600))
 	}
-	life := commitlog.Life{BootID: "boot", Incarnation: [16]byte{7}, DirectoryID: "d1"}
+	life := &commitlog.Life{BootID: "boot", Incarnation: [16]byte{7}, DirectoryID: "d1"}
 	clean := filepath.Join(dir, commitlog.CleanMarkerName)
 	put(commitlog.CleanMarkerName, commitlog.AppendLife(nil, life))
 	require.Contains(t, dumped(t, dumpLife, clean), "holds=false why=", "there is no life")
 	put(commitlog.LifeName, commitlog.AppendLife(nil, life))
 	put(commitlog.MetaPropertiesName, commitlog.AppendMetaProperties(nil,
 		commitlog.MetaProperties{NodeID: 1, DirectoryID: "d1"}))
-	const names = "bootId=boot incarnation=07000000000000000000000000000000 directoryId=d1"
+	const names = "bootId=boot incarnation=07000000000000000000000000000000 directoryId=d1 livesBefore=0"
 	require.Equal(t, names+" holds=true\n", dumped(t, dumpLife, clean))
 	require.Equal(t, names+"\n", dumped(t, dumpLife, filepath.Join(dir, commitlog.LifeName)))
 

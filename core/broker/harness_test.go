@@ -278,6 +278,8 @@ type standIn struct {
 	waiting []env.Slot // metadata fetches that wait
 	silent  bool       // answers nothing but metadata fetches
 	stale   bool       // refuses the next heartbeat
+	deaf    bool       // takes requests, and loses the answers to all but metadata fetches
+	claims  []int64    // the previous broker epochs of the registrations
 	topics  byte
 }
 
@@ -304,7 +306,9 @@ func (c *standIn) request(h *harness, slot env.Slot, frame []byte) {
 		require.EqualValues(h.t, h.broker.image.Index()+1, m.FromIndex)
 		c.waiting = append(c.waiting, slot)
 	} else if !c.silent {
-		c.answer(h, slot, c.decide(req.Body))
+		if answer := c.decide(req.Body); !c.deaf {
+			c.answer(h, slot, answer)
+		}
 	}
 	c.publish(h)
 }
@@ -377,6 +381,7 @@ func (c *standIn) decide(body any) kmsg.Response {
 }
 
 func (c *standIn) register(m *kmsg.BrokerRegistrationRequest) kmsg.Response {
+	c.claims = append(c.claims, m.PreviousBrokerEpoch)
 	r := kmsg.NewPtrBrokerRegistrationResponse()
 	b := metadata.Broker{
 		ID: kafka.BrokerID(m.BrokerID), Epoch: -1, Incarnation: m.IncarnationID,

@@ -49,20 +49,6 @@ func (r *registration) request(b *Broker) *kmsg.BrokerRegistrationRequest {
 	return m
 }
 
-// previousEpoch is the epoch of the process before this one if it stopped cleanly everywhere,
-// and -1 otherwise (KIP-966).
-func (b *Broker) previousEpoch() kafka.BrokerEpoch {
-	epoch := kafka.BrokerEpoch(-1)
-	for i := range b.directories {
-		d := &b.directories[i]
-		if !d.clean || i > 0 && d.brokerEpoch != epoch {
-			return -1
-		}
-		epoch = d.brokerEpoch
-	}
-	return epoch
-}
-
 // registering takes the answer to a registration.
 type registering struct{}
 
@@ -118,6 +104,7 @@ func (r *registration) catchUp(b *Broker) bool {
 	}
 	r.caughtUp = true
 	b.timers.clear(&r.again)
+	b.cutChains()
 	if !r.under {
 		r.heartbeat(b) // asks to be unfenced, without waiting for the interval
 	}

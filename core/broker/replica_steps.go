@@ -85,6 +85,7 @@ func (r *hosted) step(b *Broker) {
 		b.host.settle(b, r)
 	case partition.Fenced:
 		b.host.release(r)
+		b.noteDamage(r.Handles().Dir())
 	case partition.Draining:
 		b.host.release(r)
 		r.retryLater(b)
@@ -102,7 +103,10 @@ func (r *hosted) stepWaiting(b *Broker) {
 		b.host.release(r)
 	case r.Err() != nil:
 		b.host.release(r)
-		b.host.settle(b, r) // nobody waits longer for a disk that fails
+		b.host.settle(b, r)                 // nobody waits longer for a disk that fails
+		if r.State() == partition.Waiting { // not for a directory that can not be made
+			b.noteDamage(r.Handles().Dir())
+		}
 		r.retryLater(b)
 	case r.working:
 		r.advance(b) // created: recover with the same slot

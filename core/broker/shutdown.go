@@ -13,7 +13,7 @@ import (
 type stopJob struct {
 	checkpoints []*commitlog.CheckpointJob // by directory
 	clean       []bool
-	lives       []commitlog.Life // that the markers name
+	lives       []commitlog.Life // that the markers repeat
 	brokerEpoch kafka.BrokerEpoch
 }
 
@@ -41,7 +41,7 @@ func (j *stopJob) mark(disk env.Disk, dir env.DirID) error {
 		return err
 	}
 	return replaceDurably(disk, env.Path{Dir: dir, Name: commitlog.CleanMarkerName},
-		commitlog.AppendLife(nil, j.lives[dir]))
+		commitlog.AppendLife(nil, &j.lives[dir]))
 }
 
 // beginShutdown stops taking work and closes every log.
@@ -79,7 +79,7 @@ func (b *Broker) pumpShutdown() {
 		}
 		job.checkpoints = append(job.checkpoints, b.checkpointJob(env.DirID(dir)))
 		job.clean = append(job.clean, clean)
-		job.lives = append(job.lives, lifeIn(d.meta.DirectoryID, b.identity))
+		job.lives = append(job.lives, d.life)
 	}
 	b.startJob(job, stopping{})
 }
@@ -87,7 +87,7 @@ func (b *Broker) pumpShutdown() {
 // settled says whether no replica and no directory has anything under way.
 func (b *Broker) settled() bool {
 	for i := range b.directories {
-		if b.directories[i].formatting {
+		if d := &b.directories[i]; d.formatting || d.noting > 0 {
 			return false
 		}
 	}

@@ -13,10 +13,12 @@ import (
 
 // directory is what the broker knows of one data directory.
 type directory struct {
-	meta        commitlog.MetaProperties // ClusterID "" until the directory is marked
-	clean       bool                     // stopped cleanly by the process before this one
-	brokerEpoch kafka.BrokerEpoch        // of that process; -1 if not known
-	formatting  bool
+	meta       commitlog.MetaProperties // ClusterID "" until the directory is marked
+	clean      bool                     // stopped cleanly by the process before this one
+	life       commitlog.Life           // of this process, with those that it continues
+	damaged    bool                     // a write or a sync of a log has failed in this life
+	formatting bool
+	noting     int // jobs under way that note something of the life
 }
 
 // stetDirectory holds what is not Kafka's.
@@ -44,8 +46,8 @@ func (b *Broker) randomID() []byte {
 	return id
 }
 
-// startJob reads what a process has to know before it writes anything, and takes the clean-start
-// markers away, durably, so that they can not outlive the first write (checks.md S5).
+// startJob reads what a process has to know before it writes anything, and begins its life in the
+// data directories.
 type startJob struct {
 	nodeID   kafka.BrokerID
 	identity env.Identity
@@ -90,7 +92,7 @@ func (j *startJob) Run(disk env.Disk) any {
 }
 
 func (j *startJob) read(disk env.Disk, dir env.DirID) (foundDirectory, error) {
-	found := foundDirectory{directory: directory{brokerEpoch: -1}}
+	var found foundDirectory
 	entries, errno := disk.List(env.Path{Dir: dir})
 	if errno != env.OK {
 		return found, fmt.Errorf("list: %w", errno)
@@ -98,12 +100,6 @@ func (j *startJob) read(disk env.Disk, dir env.DirID) (foundDirectory, error) {
 	if err := j.readMeta(disk, dir, &found); err != nil {
 		return found, err
 	}
-	if err := found.takeMarkers(disk, dir); err != nil {
-		return found, err
-	}
-	// A disk that is full still serves what it has. Where a life is not noted its marker does not
-	// hold, and the next start scans.
-	_ = noteLife(disk, dir, lifeIn(found.meta.DirectoryID, j.identity))
 	for _, e := range entries {
 		if !e.Dir {
 			continue
@@ -117,7 +113,10 @@ func (j *startJob) read(disk env.Disk, dir env.DirID) (foundDirectory, error) {
 			})
 		}
 	}
-	return found, found.readCheckpoints(disk, dir)
+	if err := found.readCheckpoints(disk, dir); err != nil {
+		return found, err
+	}
+	return found, found.takeStanding(disk, dir, j.identity)
 }
 
 func (j *startJob) readMeta(disk env.Disk, dir env.DirID, found *foundDirectory) error {
@@ -142,50 +141,6 @@ func (j *startJob) readMeta(disk env.Disk, dir env.DirID, found *foundDirectory)
 	}
 	found.meta = meta
 	return nil
-}
-
-// takeMarkers reads and removes the clean-start markers. The directory counts as clean if our own
-// marker holds; Kafka's file adds the broker epoch.
-func (found *foundDirectory) takeMarkers(disk env.Disk, dir env.DirID) error {
-	own := env.Path{Dir: dir, Name: commitlog.CleanMarkerName}
-	theirs := env.Path{Dir: dir, Name: commitlog.KafkaCleanName}
-	if marker, errno := commitlog.ReadFile(disk, own); errno == env.OK {
-		life, _ := commitlog.ReadFile(disk, env.Path{Dir: dir, Name: commitlog.LifeName})
-		found.clean = commitlog.CheckCleanMarker(marker, life, found.meta.DirectoryID) == nil
-	}
-	if b, errno := commitlog.ReadFile(disk, theirs); errno == env.OK {
-		if epoch, err := commitlog.DecodeKafkaClean(b); err == nil {
-			found.brokerEpoch = epoch
-		}
-	}
-	for _, p := range []env.Path{own, theirs} {
-		switch errno := disk.Remove(p); errno {
-		case env.ENOENT:
-		case env.OK:
-			if errno = disk.SyncDir(p.Parent()); errno != env.OK {
-				return fmt.Errorf("sync the removal of %s: %w", p.Name, errno)
-			}
-		default:
-			return fmt.Errorf("remove %s: %w", p.Name, errno)
-		}
-	}
-	return nil
-}
-
-// lifeIn names the life of this process in a data directory.
-func lifeIn(directoryID string, id env.Identity) commitlog.Life {
-	return commitlog.Life{
-		BootID: id.BootID, Incarnation: id.Incarnation, DirectoryID: directoryID,
-	}
-}
-
-// noteLife says durably which process has opened a data directory.
-func noteLife(disk env.Disk, dir env.DirID, life commitlog.Life) error {
-	if err := makeStetDirectory(disk, dir); err != nil {
-		return err
-	}
-	return replaceDurably(disk, env.Path{Dir: dir, Name: commitlog.LifeName},
-		commitlog.AppendLife(nil, life))
 }
 
 // readCheckpoints fills in where recoveries may begin. A checkpoint that is missing or broken says

@@ -206,13 +206,11 @@ func TestMetaPropertiesReadsKafkasFile(t *testing.T) {
 
 func TestCleanMarkers(t *testing.T) {
 	require.Equal(t, `{"version":0,"brokerEpoch":12}`, string(AppendKafkaClean(nil, 12)))
-	epoch, err := DecodeKafkaClean([]byte("{\"version\": 0, \"brokerEpoch\": 12}\n"))
-	require.NoError(t, err)
-	require.Equal(t, kafka.BrokerEpoch(12), epoch)
-	_, err = DecodeKafkaClean([]byte(`{"version":1,"brokerEpoch":12}`))
-	require.Error(t, err)
 
-	marker := Life{BootID: "boot", Incarnation: [16]byte{7}, DirectoryID: "q1sOCJXbE1ZDoFLw"}
+	marker := &Life{
+		BootID: "boot", Incarnation: [16]byte{7}, DirectoryID: "q1sOCJXbE1ZDoFLw",
+		Before: [][16]byte{{5}, {6}},
+	}
 	b := AppendLife(nil, marker)
 	decoded, err := DecodeLife(b)
 	require.NoError(t, err)
@@ -239,7 +237,6 @@ func FuzzDecoders(f *testing.F) {
 		DecodeEpochCheckpoint(b)
 		DecodePartitionMetadata(b)
 		DecodeMetaProperties(b)
-		DecodeKafkaClean(b)
 		DecodeLife(b)
 		if decoded, err := DecodeSnapshot(b); err == nil {
 			DecodeSnapshot(AppendSnapshot(nil, decoded))
@@ -251,7 +248,7 @@ func FuzzDecoders(f *testing.F) {
 			t.Fatal("a snapshot does not survive encoding")
 		}
 		JoinSequences([]ProducerEntry{{ID: 1, Batches: []ProducerBatch{{}}}}, nil, sealed)
-		DecodeLife(sealed)
+		DecodeLife(appendSealed(nil, lifeVersion, b))
 	})
 }
 
