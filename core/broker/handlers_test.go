@@ -151,6 +151,7 @@ func TestListOffsetsFindsEndsAndTimes(t *testing.T) {
 		{kafka.EarliestTimestamp, 0, -1},
 		{kafka.EarliestLocalTimestamp, 0, -1},
 		{kafka.LatestTieredTimestamp, -1, -1},
+		{kafka.EarliestPendingUpload, -1, -1},
 		{kafka.MaxTimestamp, 4, start + 20},
 		{start + 5, 2, start + 10},
 		{start, 0, start},
@@ -163,6 +164,8 @@ func TestListOffsetsFindsEndsAndTimes(t *testing.T) {
 	}
 	require.EqualValues(t, kafka.UnsupportedVersion,
 		h.listOffset(6, "orders", 0, kafka.MaxTimestamp).ErrorCode)
+	require.EqualValues(t, kafka.UnsupportedVersion,
+		h.listOffset(10, "orders", 0, kafka.EarliestPendingUpload).ErrorCode)
 	require.EqualValues(t, kafka.UnknownTopicOrPartition,
 		h.listOffset(6, "orders", 3, kafka.LatestTimestamp).ErrorCode)
 }

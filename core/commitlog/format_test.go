@@ -63,7 +63,11 @@ func TestDecodeIndexRefusesDisorder(t *testing.T) {
 }
 
 func TestSnapshotIsKafkasFormat(t *testing.T) {
-	require.Len(t, AppendSnapshot(nil, nil), 10, "an empty snapshot has ten bytes")
+	empty := AppendSnapshot(nil, nil)
+	require.Len(t, empty, 10, "an empty snapshot has ten bytes")
+	none, err := DecodeSnapshot(empty)
+	require.NoError(t, err)
+	require.Empty(t, none)
 	entries := []ProducerEntry{{
 		ID: 4000, Epoch: 2, CoordinatorEpoch: -1, TransactionStart: kafka.NoOffset, Timestamp: 77,
 		Batches: []ProducerBatch{{LastSequence: 9, LastOffset: 109, OffsetDelta: 4, Timestamp: 77}},

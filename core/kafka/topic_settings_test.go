@@ -62,7 +62,7 @@ func TestValuesThatAreObeyedAreAccepted(t *testing.T) {
 		{"preallocate", "FALSE"},
 		{"retention.ms", "-1"},
 		{"segment.bytes", " 1048576 "},
-		{"compression.type", "producer"},
+		{"compression.type", " producer "},
 		{"message.timestamp.type", "LogAppendTime"},
 		{"flush.messages", "1"},
 		{"min.insync.replicas", "2"},

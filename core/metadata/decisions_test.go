@@ -205,6 +205,9 @@ func TestDeletionRefusals(t *testing.T) {
 		kafka.InvalidRequest, kafka.InvalidRequest, kafka.None,
 	}, codes)
 	require.Equal(t, []Record{&TopicRemovalRecord{outcomes[1].ID}}, records)
+	require.Equal(t, "b", *deleted[6].Name, "asked for by id, told with its name")
+	_, deleted = DeleteTopics(image, []TopicRef{{Name: &a}})
+	require.Equal(t, outcomes[0].ID, deleted[0].ID, "asked for by name, told with its id")
 }
 
 func TestMinimumInSyncFollowsTheReplicationFactor(t *testing.T) {

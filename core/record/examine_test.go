@@ -79,6 +79,7 @@ func TestExamineNamesTheProblem(t *testing.T) {
 		{"null by another negative length", one(12, 0, 0, 0, 5, 3, 0), NoProblem},
 		{"record longer than its fields", one(14, 0, 0, 0, 1, 1, 0, 0), ProblemRecord},
 		{"record shorter than its fields", one(10, 0, 0, 0, 1, 1, 0), ProblemRecord},
+		{"empty record", one(0), ProblemRecord},
 		{"negative record length", one(1, 0, 0, 0, 1, 1, 0), ProblemRecord},
 		{"key beyond the record", one(12, 0, 0, 0, 20, 1, 0), ProblemRecord},
 		{"negative header count", one(12, 0, 0, 0, 1, 1, 1), ProblemRecord},
@@ -91,6 +92,25 @@ func TestExamineNamesTheProblem(t *testing.T) {
 		require.Equal(t, c.want, facts.Problem, c.name)
 		require.Equal(t, c.want == NoProblem || c.want == ProblemInnerOffsets, facts.Walked, c.name)
 	}
+}
+
+func TestRecordsThatAreCutShortAreAProblem(t *testing.T) {
+	batch := sampleBatch(3, None)
+	for end := HeaderSize; end < len(batch); end++ {
+		cut := resealed(batch, func(v View) View { return v[:end] })
+		f := new(Scratch).Examine(cut, 1<<20)
+		require.Equal(t, ProblemRecord, f.Problem, "cut after %d bytes", end)
+	}
+}
+
+func TestTheFirstOfEqualTimestampsIsTheLatest(t *testing.T) {
+	b := Builder{Spec: Plain()}
+	for _, at := range []int64{5, 9, 9, 7} {
+		b.Add(Record{Timestamp: at, Value: []byte("v")})
+	}
+	f := new(Scratch).Examine(b.Build(nil, new(Scratch)), 1<<20)
+	require.EqualValues(t, 9, f.RecordMaxTimestamp)
+	require.EqualValues(t, 1, f.MaxTimestampOffsetDelta)
 }
 
 func TestEveryProblemHasWordsAndACode(t *testing.T) {
