@@ -288,8 +288,8 @@ func TestWrongLeaderIsToldTheRightOne(t *testing.T) {
 		Endpoints: []metadata.Endpoint{{Name: "PLAINTEXT", Host: "b2", Port: 9}},
 	}},
 		&metadata.PartitionRecord{TopicID: topic.ID, Partition: metadata.Partition{
-			Replicas: []kafka.BrokerID{1, 2}, ISR: []kafka.BrokerID{2}, Leader: 2,
-			LeaderEpoch: 5, Epoch: 5,
+			Replicas: []kafka.BrokerID{1, 2}, LeaderEpoch: 5, Epoch: 5,
+			Standing: metadata.Standing{ISR: []kafka.BrokerID{2}, Leader: 2},
 		}})
 	h.controller.publish(h)
 	h.deliver()

@@ -344,12 +344,17 @@ func (c *standIn) decide(body any) kmsg.Response {
 		broker := c.image.Broker(kafka.BrokerID(m.BrokerID))
 		if c.stale {
 			c.stale = false
+			other := *broker // another process with this id has registered
+			other.Epoch, other.Incarnation[0] = -1, broker.Incarnation[0]+1
+			c.commit(&metadata.BrokerRecord{Broker: other})
 			r := kmsg.NewPtrBrokerHeartbeatResponse()
 			r.ErrorCode = int16(kafka.StaleBrokerEpoch)
 			return r
 		}
 		if broker.Fenced && !m.WantFence {
-			c.commit(&metadata.BrokerFenceRecord{ID: broker.ID, Epoch: broker.Epoch})
+			beat := metadata.Beat{Broker: broker.ID, Epoch: broker.Epoch, Index: c.image.Index()}
+			records, _, _ := metadata.Heartbeat(c.image, &beat, nil)
+			c.commit(records...)
 		}
 		return kmsg.NewPtrBrokerHeartbeatResponse()
 	case *kmsg.AllocateProducerIDsRequest:
@@ -383,17 +388,18 @@ func (c *standIn) decide(body any) kmsg.Response {
 func (c *standIn) register(m *kmsg.BrokerRegistrationRequest) kmsg.Response {
 	c.claims = append(c.claims, m.PreviousBrokerEpoch)
 	r := kmsg.NewPtrBrokerRegistrationResponse()
-	b := metadata.Broker{
-		ID: kafka.BrokerID(m.BrokerID), Epoch: -1, Incarnation: m.IncarnationID,
-		Fenced: true,
-	}
+	asked := metadata.Registration{PreviousEpoch: kafka.BrokerEpoch(m.PreviousBrokerEpoch)}
+	b := &asked.Broker
+	b.ID, b.Incarnation = kafka.BrokerID(m.BrokerID), m.IncarnationID
+	b.Features = metadata.SupportedFeatures()
 	for _, l := range m.Listeners {
 		b.Endpoints = append(b.Endpoints, metadata.Endpoint{Name: l.Name, Host: l.Host, Port: l.Port})
 	}
 	for _, d := range m.LogDirs {
 		b.Directories = append(b.Directories, d)
 	}
-	c.commit(&metadata.BrokerRecord{Broker: b}, &metadata.LeaderEpochsRecord{Broker: b.ID})
+	records, _, _ := metadata.RegisterBroker(c.image, &asked, false)
+	c.commit(records...)
 	r.BrokerEpoch = int64(c.image.Index())
 	return r
 }
@@ -427,7 +433,8 @@ func (c *standIn) create(t *kmsg.CreateTopicsRequestTopic) kmsg.CreateTopicsResp
 		records = append(records, &metadata.PartitionRecord{
 			TopicID: topic.ID,
 			ID:      kafka.PartitionID(id), Partition: metadata.Partition{
-				Replicas: []kafka.BrokerID{1}, ISR: []kafka.BrokerID{1}, Leader: 1,
+				Replicas: []kafka.BrokerID{1},
+				Standing: metadata.Standing{ISR: []kafka.BrokerID{1}, Leader: 1, LastKnownLeader: kafka.NoBroker},
 			},
 		})
 	}

@@ -3,6 +3,7 @@ package broker
 import (
 	"stet/core/env"
 	"stet/core/kafka"
+	"stet/core/metadata"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
@@ -40,6 +41,11 @@ func (r *registration) request(b *Broker) *kmsg.BrokerRegistrationRequest {
 	}
 	if b.config.Rack != "" {
 		m.Rack = &b.config.Rack
+	}
+	for _, f := range metadata.SupportedFeatures() {
+		feature := kmsg.NewBrokerRegistrationRequestFeature()
+		feature.Name, feature.MinSupportedVersion, feature.MaxSupportedVersion = f.Name, f.Min, f.Max
+		m.Features = append(m.Features, feature)
 	}
 	for i := range b.directories {
 		id, _ := kafka.ParseTopicID(b.directories[i].meta.DirectoryID) // the same 22 characters

@@ -28,15 +28,15 @@ func (c *Controller) brokerHeartbeat(r *env.Request, m *kmsg.BrokerHeartbeatRequ
 	beat := metadata.Beat{
 		Broker: kafka.BrokerID(m.BrokerID), Epoch: kafka.BrokerEpoch(m.BrokerEpoch),
 		Index: metadata.Index(m.CurrentMetadataOffset), WantFence: m.WantFence,
+		WantShutdown: m.WantShutdown,
 	}
-	records, code := metadata.Heartbeat(c.queue.latest, &beat)
+	seen := func(kafka.BrokerID) metadata.Index { return 0 }
+	records, out, code := metadata.Heartbeat(c.queue.latest, &beat, seen)
 	if code != kafka.None {
 		c.decided(r, nil, refuse(code), refuse, nil)
 		return
 	}
-	b := c.queue.latest.Broker(beat.Broker)
 	answer := kmsg.NewPtrBrokerHeartbeatResponse()
-	answer.IsCaughtUp = beat.Index >= metadata.Index(b.Epoch)
-	answer.IsFenced = b.Fenced && len(records) == 0
+	answer.IsCaughtUp, answer.IsFenced, answer.ShouldShutdown = out.CaughtUp, out.Fenced, out.MayStop
 	c.decided(r, records, answer, refuse, nil)
 }

@@ -75,7 +75,7 @@ func TestSilenceFencesNobodyInAClusterOfOne(t *testing.T) {
 	require.Zero(t, r.beat(epoch).ErrorCode)
 }
 
-func TestNewIncarnationBumpsLeaderEpochs(t *testing.T) {
+func TestNewIncarnationLeadsInANewEpoch(t *testing.T) {
 	r := newRig(t, 1)
 	r.boot()
 	r.join(1)
@@ -88,8 +88,9 @@ func TestNewIncarnationBumpsLeaderEpochs(t *testing.T) {
 	r.boot()
 	r.join(2)
 	after := r.c.Image().Topic("a").Partition(1)
-	require.Equal(t, before.LeaderEpoch+1, after.LeaderEpoch)
-	require.Equal(t, before.Epoch+1, after.Epoch)
+	require.Equal(t, kafka.BrokerID(1), after.Leader)
+	require.Equal(t, before.LeaderEpoch+2, after.LeaderEpoch, "one epoch without a leader")
+	require.Equal(t, before.Epoch+2, after.Epoch)
 }
 
 func TestTopicIsCreatedOnce(t *testing.T) {

@@ -22,7 +22,7 @@ func (c *Controller) registerBroker(r *env.Request, m *kmsg.BrokerRegistrationRe
 		return
 	}
 	asked := registrationOf(m)
-	records, epoch, code := metadata.RegisterBroker(c.queue.latest, &asked)
+	records, epoch, code := metadata.RegisterBroker(c.queue.latest, &asked, false)
 	answer := registrationAnswer(code, epoch)
 	c.decided(r, records, answer, refuse, func(index uint64) { answer.BrokerEpoch = int64(index) })
 }
@@ -36,7 +36,9 @@ func registrationAnswer(
 }
 
 func registrationOf(m *kmsg.BrokerRegistrationRequest) metadata.Registration {
-	asked := metadata.Registration{ClusterID: m.ClusterID}
+	asked := metadata.Registration{
+		ClusterID: m.ClusterID, PreviousEpoch: kafka.BrokerEpoch(m.PreviousBrokerEpoch),
+	}
 	b := &asked.Broker
 	b.ID, b.Incarnation = kafka.BrokerID(m.BrokerID), m.IncarnationID
 	if m.Rack != nil {
@@ -48,7 +50,7 @@ func registrationOf(m *kmsg.BrokerRegistrationRequest) metadata.Registration {
 		})
 	}
 	for _, f := range m.Features {
-		b.Features = append(b.Features, metadata.BrokerFeature{
+		b.Features = append(b.Features, metadata.FeatureRange{
 			Name: f.Name, Min: f.MinSupportedVersion, Max: f.MaxSupportedVersion,
 		})
 	}

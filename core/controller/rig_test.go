@@ -7,6 +7,7 @@ import (
 
 	"stet/core/commitlog/logtest"
 	"stet/core/env"
+	"stet/core/metadata"
 	"stet/core/wire"
 
 	"github.com/stretchr/testify/require"
@@ -114,6 +115,11 @@ func registrationRequest(incarnation byte) *kmsg.BrokerRegistrationRequest {
 	l.Name, l.Host, l.Port = "PLAINTEXT", "localhost", 9092
 	m.Listeners = append(m.Listeners, l)
 	m.LogDirs = [][16]byte{{9}}
+	for _, f := range metadata.SupportedFeatures() {
+		feature := kmsg.NewBrokerRegistrationRequestFeature()
+		feature.Name, feature.MinSupportedVersion, feature.MaxSupportedVersion = f.Name, f.Min, f.Max
+		m.Features = append(m.Features, feature)
+	}
 	return m
 }
 

@@ -49,15 +49,21 @@ func (e *editor) apply(r Record) error {
 		return e.cluster(r)
 	case *BrokerRecord:
 		return e.broker(r)
-	case *BrokerFenceRecord:
-		return e.fence(r)
-	case *LeaderEpochsRecord:
-		e.bumpLeaderEpochs(r.Broker)
+	case *BrokerStateRecord:
+		return e.brokerState(r)
+	case *BrokerRemovalRecord:
+		return e.removeBroker(r)
+	case *VoterRecord:
+		e.image.voters = e.image.voters.put(voterKey(r.Voter.ID), &r.Voter)
 		return nil
+	case *VoterRemovalRecord:
+		return e.removeVoter(r.ID)
 	case *TopicRecord:
 		return e.createTopic(r)
 	case *PartitionRecord:
 		return e.partition(r)
+	case *PartitionChangesRecord:
+		return e.partitionChanges(r)
 	case *TopicRemovalRecord:
 		return e.removeTopic(r.ID)
 	case *ConfigRecord:
@@ -96,53 +102,38 @@ func (e *editor) broker(r *BrokerRecord) error {
 	return nil
 }
 
-func (e *editor) fence(r *BrokerFenceRecord) error {
+func (e *editor) brokerState(r *BrokerStateRecord) error {
 	old := e.image.Broker(r.ID)
 	if old == nil || old.Epoch != r.Epoch {
 		return fmt.Errorf("broker %d with epoch %d is not registered", r.ID, r.Epoch)
 	}
 	b := *old
 	b.Fenced = r.Fenced
+	switch {
+	case !r.Stopping:
+		b.StoppingFrom = 0
+	case !old.Stopping():
+		b.StoppingFrom = e.index
+	}
 	e.image.brokers = e.image.brokers.put(brokerKey(r.ID), &b)
 	return nil
 }
 
-// bumpLeaderEpochs looks at every partition: there is no index of them by leader, because a broker
-// restarts seldom and the look costs about ten nanoseconds each.
-func (e *editor) bumpLeaderEpochs(broker kafka.BrokerID) {
-	e.closeTopic()
-	bumped := map[*Topic]*Topic{}
-	e.image.byName = e.image.byName.replaced(func(t *Topic) *Topic {
-		after := t.bump(broker)
-		if after != t {
-			bumped[t] = after
-		}
-		return after
-	})
-	e.image.byID = e.image.byID.replaced(func(t *Topic) *Topic {
-		if after := bumped[t]; after != nil {
-			return after
-		}
-		return t
-	})
+func (e *editor) removeBroker(r *BrokerRemovalRecord) error {
+	old := e.image.Broker(r.ID)
+	if old == nil || old.Epoch != r.Epoch {
+		return fmt.Errorf("broker %d with epoch %d is not registered", r.ID, r.Epoch)
+	}
+	e.image.brokers = e.image.brokers.remove(brokerKey(r.ID))
+	return nil
 }
 
-// bump returns the topic with new epochs where the broker leads, or itself if it leads nowhere.
-func (t *Topic) bump(broker kafka.BrokerID) *Topic {
-	after := *t
-	after.partitions = t.partitions.replaced(func(p *Partition) *Partition {
-		if p.Leader != broker {
-			return p
-		}
-		bumped := *p
-		bumped.LeaderEpoch++
-		bumped.Epoch++
-		return &bumped
-	})
-	if after.partitions.same(t.partitions) {
-		return t
+func (e *editor) removeVoter(id uint64) error {
+	if e.image.Voter(id) == nil {
+		return fmt.Errorf("the unknown voter %d is removed", id)
 	}
-	return &after
+	e.image.voters = e.image.voters.remove(voterKey(id))
+	return nil
 }
 
 func (e *editor) createTopic(r *TopicRecord) error {
@@ -168,6 +159,30 @@ func (e *editor) partition(r *PartitionRecord) error {
 		return fmt.Errorf("partition %d of topic %s: an epoch goes back", i, e.topic.Name)
 	}
 	e.topic.partitions = e.topic.partitions.set(i, compactPartition(&r.Partition))
+	return nil
+}
+
+func (e *editor) partitionChanges(r *PartitionChangesRecord) error {
+	if !e.openTopic(r.TopicID) {
+		return fmt.Errorf("changes of partitions of the unknown topic %s", r.TopicID)
+	}
+	changes := r.Changes
+	for i := range changes {
+		if id := changes[i].ID; i > 0 && id <= changes[i-1].ID || e.topic.Partition(id) == nil {
+			return fmt.Errorf("change of partition %d of topic %s, which has %d, is out of order",
+				id, e.topic.Name, e.topic.partitions.count)
+		}
+	}
+	e.topic.partitions = e.topic.partitions.replacedAt(len(changes), func(i int) (int, *Partition) {
+		c := &changes[i]
+		p := *e.topic.Partition(c.ID)
+		p.Standing = c.Standing
+		p.Epoch++
+		if c.NewEpoch {
+			p.LeaderEpoch++
+		}
+		return int(c.ID), compactPartition(&p)
+	})
 	return nil
 }
 

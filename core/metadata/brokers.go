@@ -2,7 +2,6 @@ package metadata
 
 import (
 	"bytes"
-	"math"
 	"slices"
 
 	"stet/core/kafka"
@@ -11,14 +10,22 @@ import (
 // Registration is a broker that wants to belong to the cluster.
 type Registration struct {
 	ClusterID string // that the broker knows; empty: none yet
-	Broker    Broker // Epoch and Fenced are not read
+	Broker    Broker // Epoch, Fenced and StoppingFrom are not read
+
+	// PreviousEpoch is the epoch of the broker's former life if that ended cleanly and its replicas
+	// hold all that they held; else -1.
+	PreviousEpoch kafka.BrokerEpoch
 }
 
 // RegisterBroker decides on a registration. A process that is registered already keeps its epoch:
 // then there are no records and epoch is valid. Otherwise the epoch is the index of the entry that
-// the records become. A new life of a broker starts fenced, and the leader epochs of what it leads
-// are bumped with it.
-func RegisterBroker(image *Image, r *Registration) (
+// the records become. A new life of a broker starts fenced, and what the former one led gets another
+// leader, or none, with it. If the former life did not end cleanly, its replicas are taken out of ISR
+// and ELR everywhere in the same entry (KIP-966).
+//
+// live says that the registered life of the broker has been heard of, by this controller, within the
+// session timeout. Then another process with its id is refused.
+func RegisterBroker(image *Image, r *Registration, live bool) (
 	records []Record, epoch kafka.BrokerEpoch, code kafka.ErrorCode,
 ) {
 	if r.ClusterID != "" && r.ClusterID != image.ClusterID() {
@@ -27,65 +34,66 @@ func RegisterBroker(image *Image, r *Registration) (
 	if r.Broker.ID < 0 || len(r.Broker.Endpoints) == 0 {
 		return nil, -1, kafka.InvalidRegistration
 	}
+	if !Supports(r.Broker.Features, image.Features().Level) {
+		return nil, -1, kafka.UnsupportedVersion
+	}
 	old := image.Broker(r.Broker.ID)
-	if old != nil && old.Incarnation == r.Broker.Incarnation {
+	switch {
+	case old != nil && old.Incarnation == r.Broker.Incarnation:
 		return nil, old.Epoch, kafka.None
+	case old != nil && live:
+		return nil, -1, kafka.DuplicateBrokerRegistration
 	}
 	b := r.Broker
-	b.Epoch, b.Fenced = brokerEpochFromIndex, true
+	b.Epoch, b.Fenced, b.StoppingFrom = brokerEpochFromIndex, true, 0
 	slices.SortFunc(b.Directories, func(x, y DirectoryID) int { return bytes.Compare(x[:], y[:]) })
 	records = []Record{&BrokerRecord{b}}
-	if old != nil {
-		records = append(records, &LeaderEpochsRecord{b.ID})
+	if old == nil {
+		return records, -1, kafka.None
 	}
-	return records, -1, kafka.None
+	e := event{activeBrokers(image, []kafka.BrokerID{b.ID}, kafka.NoBroker), damageOf(old, r)}
+	return append(records, e.records(image)...), -1, kafka.None
 }
 
-// Beat is what a broker says of itself in a heartbeat.
-type Beat struct {
-	Broker    kafka.BrokerID
-	Epoch     kafka.BrokerEpoch
-	Index     Index // up to which it has applied the metadata log
-	WantFence bool
+// damageOf tells what a broker lost between two lives: everything, unless the former one ended
+// cleanly; else what lay in directories that are gone (KIP-858). Where a replica without an assigned
+// directory lay is not known, so the loss of any directory is one of all such replicas.
+func damageOf(old *Broker, r *Registration) damage {
+	d := damage{hit: true, broker: old.ID, all: r.PreviousEpoch != old.Epoch}
+	d.sound = slices.Clone(r.Broker.Directories)
+	lost := func(id DirectoryID) bool { return !slices.Contains(r.Broker.Directories, id) }
+	if !slices.ContainsFunc(old.Directories, lost) {
+		d.sound = append(d.sound, DirectoryID{})
+	}
+	return d
 }
 
-// CheckBroker says whether a request of a registered broker comes from its present life.
-func CheckBroker(image *Image, id kafka.BrokerID, epoch kafka.BrokerEpoch) kafka.ErrorCode {
+// FenceBrokers takes leadership and the place in every ISR from all these brokers at once. Those that
+// are not registered, or fenced already, are passed over.
+func FenceBrokers(image *Image, ids []kafka.BrokerID) []Record {
+	var records []Record
+	for b := range image.Brokers() {
+		if slices.Contains(ids, b.ID) && !b.Fenced {
+			records = append(records, &BrokerStateRecord{ID: b.ID, Epoch: b.Epoch, Fenced: true})
+		}
+	}
+	if len(records) == 0 {
+		return nil
+	}
+	e := event{active: activeBrokers(image, ids, kafka.NoBroker)}
+	return append(records, e.records(image)...)
+}
+
+// UnregisterBroker forgets a broker, alive or not. What its replicas hold can not be known any more
+// when it comes back, so they leave ISR and ELR.
+func UnregisterBroker(image *Image, id kafka.BrokerID) ([]Record, kafka.ErrorCode) {
 	b := image.Broker(id)
-	switch {
-	case b == nil:
-		return kafka.BrokerIDNotRegistered
-	case b.Epoch != epoch:
-		return kafka.StaleBrokerEpoch
+	if b == nil {
+		return nil, kafka.BrokerIDNotRegistered
 	}
-	return kafka.None
-}
-
-// Heartbeat decides on a heartbeat. A fenced broker is unfenced when it wants to be and has applied
-// the log up to its own registration, so that it acts on nothing older than itself.
-func Heartbeat(image *Image, beat *Beat) (records []Record, code kafka.ErrorCode) {
-	if code := CheckBroker(image, beat.Broker, beat.Epoch); code != kafka.None {
-		return nil, code
+	e := event{
+		active: activeBrokers(image, []kafka.BrokerID{id}, kafka.NoBroker),
+		damage: damage{hit: true, broker: id, all: true},
 	}
-	b := image.Broker(beat.Broker)
-	caughtUp := beat.Index >= Index(b.Epoch)
-	if b.Fenced && !beat.WantFence && caughtUp {
-		return []Record{&BrokerFenceRecord{b.ID, b.Epoch, false}}, kafka.None
-	}
-	return nil, kafka.None
-}
-
-// AllocateProducerIDs gives the next block of producer ids to a broker. No id is given twice.
-func AllocateProducerIDs(image *Image, broker kafka.BrokerID, epoch kafka.BrokerEpoch) (
-	records []Record, block ProducerIDBlock, code kafka.ErrorCode,
-) {
-	if code := CheckBroker(image, broker, epoch); code != kafka.None {
-		return nil, block, code
-	}
-	first := image.NextProducerID()
-	if first > math.MaxInt64-ProducerIDBlockSize {
-		return nil, block, kafka.UnknownServerError
-	}
-	block = ProducerIDBlock{first, ProducerIDBlockSize}
-	return []Record{&ProducerIDsRecord{first + ProducerIDBlockSize, broker, epoch}}, block, kafka.None
+	return append(e.records(image), &BrokerRemovalRecord{id, b.Epoch}), kafka.None
 }

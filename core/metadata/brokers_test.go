@@ -13,7 +13,7 @@ import (
 func registrationOf(id kafka.BrokerID, incarnation byte) *Registration {
 	return &Registration{ClusterID: "cluster", Broker: Broker{
 		ID: id, Incarnation: IncarnationID{incarnation}, Directories: []DirectoryID{{2}, {1}},
-		Endpoints: []Endpoint{{"PLAINTEXT", "h", 9092, 0}},
+		Endpoints: []Endpoint{{"PLAINTEXT", "h", 9092, 0}}, Features: SupportedFeatures(),
 	}}
 }
 
@@ -36,75 +36,15 @@ func TestRegistrationsThatAreRefused(t *testing.T) {
 	} {
 		asked := registrationOf(7, 1)
 		c.change(asked)
-		records, epoch, code := RegisterBroker(image, asked)
+		records, epoch, code := RegisterBroker(image, asked, false)
 		require.Equal(t, c.want, code, name)
 		require.Empty(t, records, name)
 		require.Equal(t, kafka.BrokerEpoch(-1), epoch, name)
 	}
 	asked := registrationOf(7, 1)
 	asked.ClusterID = "" // knows none yet
-	_, _, code := RegisterBroker(image, asked)
+	_, _, code := RegisterBroker(image, asked, false)
 	require.Equal(t, kafka.None, code)
-}
-
-func TestNewLifeOfABrokerIsFencedAndBumpsWhatItLeads(t *testing.T) {
-	image := clusterOf(t, 2)
-	records := []Record{&TopicRecord{ID: idNumber(1), Name: "t"}}
-	for i := range 130 { // more than two chunks
-		leader := kafka.BrokerID(1 + i%2)
-		records = append(records, &PartitionRecord{idNumber(1), kafka.PartitionID(i), Partition{
-			Replicas: []kafka.BrokerID{leader}, ISR: []kafka.BrokerID{leader}, Leader: leader,
-		}})
-	}
-	image = decide(t, image, records)
-	records, epoch, code := RegisterBroker(image, registrationOf(1, 99))
-	require.Equal(t, kafka.None, code)
-	require.Equal(t, kafka.BrokerEpoch(-1), epoch)
-	after := decide(t, image, records)
-	b := after.Broker(1)
-	require.Equal(t, kafka.BrokerEpoch(after.Index()), b.Epoch)
-	require.True(t, b.Fenced)
-	require.Equal(t, []DirectoryID{{1}, {2}}, b.Directories)
-	for i := range 130 {
-		p := after.Topic("t").Partition(kafka.PartitionID(i))
-		bumped := int32(1 - i%2)
-		require.Equal(t, kafka.LeaderEpoch(bumped), p.LeaderEpoch)
-		require.Equal(t, kafka.PartitionEpoch(bumped), p.Epoch)
-	}
-	again, kept, code := RegisterBroker(after, registrationOf(1, 99))
-	require.Equal(t, kafka.None, code)
-	require.Empty(t, again, "the same incarnation changes nothing")
-	require.Equal(t, b.Epoch, kept)
-}
-
-func TestHeartbeatUnfencesOnceTheBrokerHasSeenItself(t *testing.T) {
-	records, _, _ := RegisterBroker(clusterOf(t, 1), registrationOf(7, 1))
-	image := decide(t, clusterOf(t, 1), records)
-	epoch := image.Broker(7).Epoch
-	beat := func(b Beat) ([]Record, kafka.ErrorCode) {
-		b.Broker = 7
-		return Heartbeat(image, &b)
-	}
-	for name, b := range map[string]Beat{
-		"behind":          {Epoch: epoch, Index: Index(epoch) - 1},
-		"wants its fence": {Epoch: epoch, Index: Index(epoch), WantFence: true},
-	} {
-		records, code := beat(b)
-		require.Equal(t, kafka.None, code, name)
-		require.Empty(t, records, name)
-	}
-	_, code := beat(Beat{Epoch: epoch - 1, Index: Index(epoch)})
-	require.Equal(t, kafka.StaleBrokerEpoch, code)
-	_, code = Heartbeat(image, &Beat{Broker: 8, Epoch: epoch})
-	require.Equal(t, kafka.BrokerIDNotRegistered, code)
-
-	records, code = beat(Beat{Epoch: epoch, Index: Index(epoch)})
-	require.Equal(t, kafka.None, code)
-	image = decide(t, image, records)
-	require.False(t, image.Broker(7).Fenced)
-	records, code = beat(Beat{Epoch: epoch, Index: image.Index()})
-	require.Equal(t, kafka.None, code)
-	require.Empty(t, records, "an unfenced broker's heartbeat costs no entry")
 }
 
 func TestNoProducerIDIsGivenTwice(t *testing.T) {

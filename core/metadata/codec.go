@@ -20,10 +20,17 @@ import (
 //
 // and an entry without any bytes is raft's own and has no records. A reader refuses versions and
 // kinds that it does not know, and bytes behind the last field: it can not know what they ask for.
-const (
-	entryVersion  = 1
-	recordVersion = 1 // of every kind so far
-)
+const entryVersion = 1
+
+// recordVersion returns the version of the form of a kind. Older forms never left a raft log of a
+// version that is still read.
+func recordVersion(kind recordKind) byte {
+	switch kind {
+	case kindBroker, kindBrokerState, kindPartition:
+		return 2
+	}
+	return 1
+}
 
 // AppendEntry appends the bytes of an entry that consists of the records.
 func AppendEntry(dst []byte, records ...Record) []byte {
@@ -79,19 +86,25 @@ func appendSized(dst []byte, r Record) []byte {
 }
 
 func appendRecord(dst []byte, r Record) []byte {
-	dst = append(dst, recordVersion, byte(r.kind()))
+	dst = append(dst, recordVersion(r.kind()), byte(r.kind()))
 	switch r := r.(type) {
 	case *ClusterRecord:
 		dst = appendString(dst, r.ID)
 		dst = appendInt(dst, int64(r.Features.Level))
 	case *BrokerRecord:
 		dst = appendBroker(dst, &r.Broker)
-	case *BrokerFenceRecord:
+	case *BrokerStateRecord:
 		dst = appendInt(dst, int64(r.ID))
 		dst = appendInt(dst, int64(r.Epoch))
 		dst = appendBool(dst, r.Fenced)
-	case *LeaderEpochsRecord:
-		dst = appendInt(dst, int64(r.Broker))
+		dst = appendBool(dst, r.Stopping)
+	case *BrokerRemovalRecord:
+		dst = appendInt(dst, int64(r.ID))
+		dst = appendInt(dst, int64(r.Epoch))
+	case *VoterRecord:
+		dst = appendVoter(dst, &r.Voter)
+	case *VoterRemovalRecord:
+		dst = appendUint(dst, r.ID)
 	case *TopicRecord:
 		dst = append(dst, r.ID[:]...)
 		dst = appendString(dst, r.Name)
@@ -100,6 +113,8 @@ func appendRecord(dst []byte, r Record) []byte {
 		dst = append(dst, r.TopicID[:]...)
 		dst = appendInt(dst, int64(r.ID))
 		dst = appendPartition(dst, &r.Partition)
+	case *PartitionChangesRecord:
+		dst = appendChanges(dst, r)
 	case *TopicRemovalRecord:
 		dst = append(dst, r.ID[:]...)
 	case *ConfigRecord:
@@ -123,31 +138,68 @@ func appendBroker(dst []byte, b *Broker) []byte {
 	dst = appendInt(dst, int64(b.Epoch))
 	dst = append(dst, b.Incarnation[:]...)
 	dst = appendDirectories(dst, b.Directories)
-	dst = appendUint(dst, uint64(len(b.Endpoints)))
-	for _, e := range b.Endpoints {
+	dst = appendEndpoints(dst, b.Endpoints)
+	dst = appendString(dst, b.Rack)
+	dst = appendFeatures(dst, b.Features)
+	dst = appendBool(dst, b.Fenced)
+	return appendInt(dst, int64(b.StoppingFrom))
+}
+
+func appendVoter(dst []byte, v *Voter) []byte {
+	dst = appendUint(dst, v.ID)
+	dst = appendInt(dst, int64(v.Node))
+	dst = append(dst, v.Directory[:]...)
+	dst = appendEndpoints(dst, v.Endpoints)
+	return appendFeatures(dst, v.Features)
+}
+
+func appendEndpoints(dst []byte, endpoints []Endpoint) []byte {
+	dst = appendUint(dst, uint64(len(endpoints)))
+	for _, e := range endpoints {
 		dst = appendString(dst, e.Name)
 		dst = appendString(dst, e.Host)
 		dst = appendUint(dst, uint64(e.Port))
 		dst = appendInt(dst, int64(e.SecurityProtocol))
 	}
-	dst = appendString(dst, b.Rack)
-	dst = appendUint(dst, uint64(len(b.Features)))
-	for _, f := range b.Features {
+	return dst
+}
+
+func appendFeatures(dst []byte, ranges []FeatureRange) []byte {
+	dst = appendUint(dst, uint64(len(ranges)))
+	for _, f := range ranges {
 		dst = appendString(dst, f.Name)
 		dst = appendInt(dst, int64(f.Min))
 		dst = appendInt(dst, int64(f.Max))
 	}
-	return appendBool(dst, b.Fenced)
+	return dst
 }
 
 func appendPartition(dst []byte, p *Partition) []byte {
 	dst = appendBrokers(dst, p.Replicas)
 	dst = appendDirectories(dst, p.Directories)
-	dst = appendBrokers(dst, p.ISR)
-	dst = appendBrokers(dst, p.ELR)
-	dst = appendInt(dst, int64(p.Leader))
+	dst = appendStanding(dst, &p.Standing)
 	dst = appendInt(dst, int64(p.LeaderEpoch))
 	return appendInt(dst, int64(p.Epoch))
+}
+
+func appendStanding(dst []byte, s *Standing) []byte {
+	dst = appendBrokers(dst, s.ISR)
+	dst = appendBrokers(dst, s.ELR)
+	dst = appendInt(dst, int64(s.Leader))
+	dst = appendInt(dst, int64(s.LastKnownLeader))
+	return appendBool(dst, s.Recovering)
+}
+
+func appendChanges(dst []byte, r *PartitionChangesRecord) []byte {
+	dst = append(dst, r.TopicID[:]...)
+	dst = appendUint(dst, uint64(len(r.Changes)))
+	for i := range r.Changes {
+		c := &r.Changes[i]
+		dst = appendInt(dst, int64(c.ID))
+		dst = appendBool(dst, c.NewEpoch)
+		dst = appendStanding(dst, &c.Standing)
+	}
+	return dst
 }
 
 func appendBrokers(dst []byte, ids []kafka.BrokerID) []byte {
@@ -180,9 +232,9 @@ func decodeRecord(b []byte) (Record, error) {
 		return nil, fmt.Errorf("%d bytes are no record", len(b))
 	}
 	version, kind := b[0], recordKind(b[1])
-	if version != recordVersion {
+	if version != recordVersion(kind) {
 		return nil, fmt.Errorf("kind %d of version %d; this software reads version %d",
-			kind, version, recordVersion)
+			kind, version, recordVersion(kind))
 	}
 	in := reader{rest: b[2:]}
 	r := in.record(kind)
@@ -203,16 +255,22 @@ func (in *reader) record(kind recordKind) Record {
 		return &ClusterRecord{in.string(), Features{int16(in.int(16))}}
 	case kindBroker:
 		return &BrokerRecord{in.broker()}
-	case kindBrokerFence:
-		return &BrokerFenceRecord{in.brokerID(), kafka.BrokerEpoch(in.int(64)), in.bool()}
-	case kindLeaderEpochs:
-		return &LeaderEpochsRecord{in.brokerID()}
+	case kindBrokerState:
+		return &BrokerStateRecord{in.brokerID(), kafka.BrokerEpoch(in.int(64)), in.bool(), in.bool()}
+	case kindBrokerRemoval:
+		return &BrokerRemovalRecord{in.brokerID(), kafka.BrokerEpoch(in.int(64))}
+	case kindVoter:
+		return &VoterRecord{in.voter()}
+	case kindVoterRemoval:
+		return &VoterRemovalRecord{in.uint(64)}
 	case kindTopic:
 		return &TopicRecord{kafka.TopicID(in.id()), in.string(), in.configs()}
 	case kindPartition:
 		return &PartitionRecord{
 			kafka.TopicID(in.id()), kafka.PartitionID(in.int(32)), in.partition(),
 		}
+	case kindPartitionChanges:
+		return &PartitionChangesRecord{kafka.TopicID(in.id()), in.changes()}
 	case kindTopicRemoval:
 		return &TopicRemovalRecord{kafka.TopicID(in.id())}
 	case kindConfig:
@@ -233,26 +291,56 @@ func (in *reader) record(kind recordKind) Record {
 func (in *reader) broker() Broker {
 	b := Broker{ID: in.brokerID(), Epoch: kafka.BrokerEpoch(in.int(64)), Incarnation: in.id()}
 	b.Directories = in.directories()
-	for range in.count(4) {
-		e := Endpoint{Name: in.string(), Host: in.string()}
-		e.Port, e.SecurityProtocol = uint16(in.uint(16)), int16(in.int(16))
-		b.Endpoints = append(b.Endpoints, e)
-	}
+	b.Endpoints = in.endpoints()
 	b.Rack = in.string()
-	for range in.count(3) {
-		f := BrokerFeature{Name: in.string(), Min: int16(in.int(16)), Max: int16(in.int(16))}
-		b.Features = append(b.Features, f)
-	}
-	b.Fenced = in.bool()
+	b.Features = in.features()
+	b.Fenced, b.StoppingFrom = in.bool(), Index(in.int(64))
 	return b
 }
 
-func (in *reader) partition() Partition {
-	return Partition{
-		Replicas: in.brokers(), Directories: in.directories(), ISR: in.brokers(), ELR: in.brokers(),
-		Leader: in.brokerID(), LeaderEpoch: kafka.LeaderEpoch(in.int(32)),
-		Epoch: kafka.PartitionEpoch(in.int(32)),
+func (in *reader) voter() Voter {
+	v := Voter{ID: in.uint(64), Node: in.brokerID(), Directory: in.id()}
+	v.Endpoints, v.Features = in.endpoints(), in.features()
+	return v
+}
+
+func (in *reader) endpoints() (out []Endpoint) {
+	for range in.count(4) {
+		e := Endpoint{Name: in.string(), Host: in.string()}
+		e.Port, e.SecurityProtocol = uint16(in.uint(16)), int16(in.int(16))
+		out = append(out, e)
 	}
+	return out
+}
+
+func (in *reader) features() (out []FeatureRange) {
+	for range in.count(3) {
+		f := FeatureRange{Name: in.string(), Min: int16(in.int(16)), Max: int16(in.int(16))}
+		out = append(out, f)
+	}
+	return out
+}
+
+func (in *reader) partition() Partition {
+	p := Partition{Replicas: in.brokers(), Directories: in.directories(), Standing: in.standing()}
+	p.LeaderEpoch, p.Epoch = kafka.LeaderEpoch(in.int(32)), kafka.PartitionEpoch(in.int(32))
+	return p
+}
+
+func (in *reader) standing() Standing {
+	s := Standing{ISR: in.brokers(), ELR: in.brokers()}
+	s.Leader, s.LastKnownLeader, s.Recovering = in.brokerID(), in.brokerID(), in.bool()
+	return s
+}
+
+func (in *reader) changes() []PartitionUpdate {
+	var out []PartitionUpdate
+	for range in.count(7) {
+		u := PartitionUpdate{ID: kafka.PartitionID(in.int(32)), NewEpoch: in.bool()}
+		u.Standing = in.standing()
+		out = append(out, u)
+	}
+	return out
 }
 
 func (in *reader) brokerID() kafka.BrokerID { return kafka.BrokerID(in.int(32)) }

@@ -15,19 +15,32 @@ func oneOfEach() []Record {
 		&BrokerRecord{Broker{
 			ID: 3, Epoch: -1, Incarnation: IncarnationID{1, 2}, Directories: []DirectoryID{{1}, {2}},
 			Endpoints: []Endpoint{{"PLAINTEXT", "host", 65535, 0}, {"SSL", "other", 1, 1}}, Rack: "r",
-			Features: []BrokerFeature{{"metadata.version", 1, 33}}, Fenced: true,
+			Features: []FeatureRange{{"metadata.version", 1, 33}}, Fenced: true, StoppingFrom: 9,
 		}},
-		&BrokerFenceRecord{3, 17, true},
-		&LeaderEpochsRecord{3},
+		&BrokerStateRecord{3, 17, true, true},
+		&VoterRecord{Voter{
+			1 << 62, 3,
+			DirectoryID{5},
+			[]Endpoint{{"CONTROLLER", "host", 9093, 0}},
+			[]FeatureRange{{FeatureName, 1, 2}},
+		}},
+		&VoterRecord{Voter{ID: 1<<64 - 1}},
 		&TopicRecord{kafka.TopicID{7}, "name", []ConfigEntry{{"a", "1"}, {"b", ""}}},
 		&PartitionRecord{kafka.TopicID{7}, 0, Partition{
 			Replicas: []kafka.BrokerID{3, 1 << 30}, Directories: []DirectoryID{{1}, {}},
-			ISR: []kafka.BrokerID{3}, ELR: []kafka.BrokerID{4}, Leader: -1, LeaderEpoch: 5, Epoch: 9,
+			LeaderEpoch: 5, Epoch: 9,
+			Standing: Standing{[]kafka.BrokerID{3}, []kafka.BrokerID{4}, -1, 8, true},
+		}},
+		&PartitionChangesRecord{kafka.TopicID{7}, []PartitionUpdate{
+			{0, true, Standing{ISR: []kafka.BrokerID{3}, Leader: 3, LastKnownLeader: -1}},
+			{1, false, Standing{ELR: []kafka.BrokerID{3}, Leader: -1, LastKnownLeader: 3}},
 		}},
 		&ConfigRecord{Resource{ResourceTopic, "name"}, "c", "2", false},
 		&ConfigRecord{Resource{ResourceBroker, ""}, "d", "", true},
 		&ProducerIDsRecord{5000, 3, 17},
 		&TopicRemovalRecord{kafka.TopicID{7}},
+		&VoterRemovalRecord{1 << 62},
+		&BrokerRemovalRecord{3, 17},
 	}
 }
 

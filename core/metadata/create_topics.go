@@ -205,16 +205,17 @@ func (c *creation) checkCount(count int64) refusal {
 	return refusal{}
 }
 
-// newPartition makes the first state of a partition: all replicas that are not fenced are in sync,
-// and the first of them leads. At least one must be unfenced.
+// newPartition makes the first state of a partition: all replicas on active brokers are in sync, and
+// the first of them leads. At least one must be.
 func newPartition(image *Image, replicas []kafka.BrokerID) Partition {
-	p := Partition{Replicas: replicas, Leader: kafka.NoBroker}
+	p := Partition{Replicas: replicas}
+	p.Leader, p.LastKnownLeader = kafka.NoBroker, kafka.NoBroker
 	assigned := false
 	for _, id := range replicas {
 		b := image.Broker(id)
 		p.Directories = append(p.Directories, onlyDirectory(b))
 		assigned = assigned || p.Directories[len(p.Directories)-1] != DirectoryID{}
-		if !b.Fenced {
+		if b.Active() {
 			p.ISR = append(p.ISR, id)
 		}
 	}
@@ -275,7 +276,7 @@ func (c *creation) checkAssignment(a *Assignment, factor int) refusal {
 		return refuse(kafka.InvalidReplicaAssignment,
 			"partition %d has %d replicas, others have %d", a.Partition, len(a.Replicas), factor)
 	}
-	unfenced := false
+	active := false
 	for i, id := range a.Replicas {
 		if slices.Contains(a.Replicas[:i], id) {
 			return refuse(kafka.InvalidReplicaAssignment,
@@ -286,11 +287,11 @@ func (c *creation) checkAssignment(a *Assignment, factor int) refusal {
 			return refuse(kafka.InvalidReplicaAssignment,
 				"partition %d: broker %d is not registered", a.Partition, id)
 		}
-		unfenced = unfenced || !b.Fenced
+		active = active || b.Active()
 	}
-	if !unfenced {
+	if !active {
 		return refuse(kafka.InvalidReplicaAssignment,
-			"partition %d: all its brokers are fenced", a.Partition)
+			"partition %d: all its brokers are fenced or shutting down", a.Partition)
 	}
 	return refusal{}
 }

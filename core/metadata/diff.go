@@ -8,6 +8,7 @@ type Delta struct {
 	TopicsCreated []*Topic // lives that began
 	TopicsChanged []TopicChange
 	Brokers       []BrokerChange
+	Voters        []VoterChange
 	Resources     []Resource // other than topics, whose settings changed
 	Cluster       bool       // cluster id or features
 }
@@ -28,6 +29,9 @@ type PartitionChange struct {
 // BrokerChange is a broker in two images; either may be nil.
 type BrokerChange struct{ Before, After *Broker }
 
+// VoterChange is a voter of the metadata quorum in two images; either may be nil.
+type VoterChange struct{ Before, After *Voter }
+
 // Diff returns what changed. It costs about as much as there are changes, however large the images
 // are, if one comes from the other.
 func Diff(before, after *Image) Delta {
@@ -35,6 +39,9 @@ func Diff(before, after *Image) Delta {
 	diff(before.byName, after.byName, func(_ topicName, a, b *Topic) { d.topic(a, b) })
 	diff(before.brokers, after.brokers, func(_ brokerKey, a, b *Broker) {
 		d.Brokers = append(d.Brokers, BrokerChange{a, b})
+	})
+	diff(before.voters, after.voters, func(_ voterKey, a, b *Voter) {
+		d.Voters = append(d.Voters, VoterChange{a, b})
 	})
 	diff(before.configs, after.configs, func(k resourceKey, _, _ *[]ConfigEntry) {
 		d.Resources = append(d.Resources, Resource(k))

@@ -52,16 +52,24 @@ func TestBytesOfRecordsStayTheSame(t *testing.T) {
 	zeros := "0000000000000000000000000000"
 	hexID := "aa" + zeros + "bb"
 	for want, r := range map[string]Record{
-		"0101" + "026162" + "02":    &ClusterRecord{"ab", Features{1}},
-		"0103" + "06" + "0f" + "01": &BrokerFenceRecord{3, -8, true},
-		"0104" + "06":               &LeaderEpochsRecord{3},
+		"0101" + "026162" + "02":      &ClusterRecord{"ab", Features{1}},
+		"0203" + "06" + "0f" + "0100": &BrokerStateRecord{3, -8, true, false},
+		"010e" + "06" + "0f":          &BrokerRemovalRecord{3, -8},
+		"010c" + "ac02" + "06" + hexID + "01" + "0143" + "0168" + "8547" + "00" + "01" + "0166" + "0002": &VoterRecord{
+			Voter{300, 3, DirectoryID(id), []Endpoint{{"C", "h", 9093, 0}}, []FeatureRange{{"f", 0, 1}}},
+		},
+		"010d" + "ac02": &VoterRemovalRecord{300},
+		"010b" + hexID + "01" + "04" + "01" + "0102" + "0104" + "02" + "01" + "01": &PartitionChangesRecord{
+			id, []PartitionUpdate{{2, true, Standing{[]kafka.BrokerID{1}, []kafka.BrokerID{2}, 1, -1, true}}},
+		},
 		"0105" + hexID + "0174" + "01" + "016b" + "0176": &TopicRecord{
 			id, "t", []ConfigEntry{{"k", "v"}},
 		},
-		"0106" + hexID + "02" + "020204" + "01" + hexID + "0102" + "00" + "020a0c": &PartitionRecord{
+		"0206" + hexID + "02" + "020204" + "01" + hexID + "0102" + "00" + "02" + "01" + "00" + "0a0c": &PartitionRecord{
 			id, 1, Partition{
 				Replicas: []kafka.BrokerID{1, 2}, Directories: []DirectoryID{DirectoryID(id)},
-				ISR: []kafka.BrokerID{1}, Leader: 1, LeaderEpoch: 5, Epoch: 6,
+				LeaderEpoch: 5, Epoch: 6,
+				Standing: Standing{ISR: []kafka.BrokerID{1}, Leader: 1, LastKnownLeader: -1},
 			},
 		},
 		"0107" + hexID: &TopicRemovalRecord{id},
@@ -70,11 +78,11 @@ func TestBytesOfRecordsStayTheSame(t *testing.T) {
 		},
 		"0109" + "d00f" + "02" + "0e": &ProducerIDsRecord{1000, 1, 7},
 		"010a" + "ac02":               &positionRecord{150},
-		"0102" + "02" + "01" + hexID + "01" + hexID + "01" + "0150" + "0168" + "8447" + "00" +
-			"0172" + "01" + "0166" + "00" + "02" + "01": &BrokerRecord{Broker{
+		"0202" + "02" + "01" + hexID + "01" + hexID + "01" + "0150" + "0168" + "8447" + "00" +
+			"0172" + "01" + "0166" + "00" + "02" + "01" + "12": &BrokerRecord{Broker{
 			ID: 1, Epoch: -1, Incarnation: IncarnationID(id),
 			Directories: []DirectoryID{DirectoryID(id)}, Endpoints: []Endpoint{{"P", "h", 9092, 0}},
-			Rack: "r", Features: []BrokerFeature{{"f", 0, 1}}, Fenced: true,
+			Rack: "r", Features: []FeatureRange{{"f", 0, 1}}, Fenced: true, StoppingFrom: 9,
 		}},
 	} {
 		require.Equal(t, want, hex.EncodeToString(appendRecord(nil, r)), "%T", r)
@@ -84,14 +92,15 @@ func TestBytesOfRecordsStayTheSame(t *testing.T) {
 func TestReaderRefusesWhatItDoesNotKnow(t *testing.T) {
 	for name, entry := range map[string][]byte{
 		"a version of entries":      {2},
-		"a version of records":      {1, 3, 2, byte(kindLeaderEpochs), 2},
+		"a version of records":      {1, 3, 2, byte(kindVoterRemoval), 2},
+		"a retired kind":            {1, 3, 1, 4, 2},
 		"a kind":                    {1, 3, 1, 99, 2},
 		"no kind":                   {1, 1, 1},
-		"bytes behind a field":      {1, 4, 1, byte(kindLeaderEpochs), 2, 0},
-		"a long form of an integer": {1, 4, 1, byte(kindLeaderEpochs), 0x82, 0},
-		"an integer too large":      {1, 7, 1, byte(kindLeaderEpochs), 0xff, 0xff, 0xff, 0xff, 0x10},
-		"a boolean of two":          {1, 5, 1, byte(kindBrokerFence), 2, 2, 2},
-		"a list longer than it is":  {1, 4, 1, byte(kindBroker), 0xff, 0x7f},
+		"bytes behind a field":      {1, 4, 1, byte(kindVoterRemoval), 2, 0},
+		"a long form of an integer": {1, 4, 1, byte(kindVoterRemoval), 0x82, 0},
+		"an integer too large":      {1, 8, 1, byte(kindBrokerRemoval), 0xff, 0xff, 0xff, 0xff, 0x10, 2},
+		"a boolean of two":          {1, 6, 2, byte(kindBrokerState), 2, 2, 2, 0},
+		"a list longer than it is":  {1, 4, 2, byte(kindBroker), 0xff, 0x7f},
 		"an empty record":           {1, 0},
 	} {
 		_, err := DecodeEntry(entry)
@@ -126,6 +135,7 @@ func clusterOf(t require.TestingT, n int) *Image {
 		records = append(records, &BrokerRecord{Broker{
 			ID: id, Epoch: brokerEpochFromIndex, Incarnation: IncarnationID{byte(id)},
 			Directories: []DirectoryID{{9, byte(id)}}, Endpoints: []Endpoint{{"PLAINTEXT", "h", 9092, 0}},
+			Features: SupportedFeatures(),
 		}})
 	}
 	image, err := Empty().Apply(1, records...)

@@ -11,13 +11,13 @@ import (
 func FuzzApplyEntry(f *testing.F) {
 	f.Add([]byte{})
 	f.Add(AppendEntry(nil))
-	f.Add(AppendEntry(nil, &ClusterRecord{"c", Features{1}}, &LeaderEpochsRecord{1}))
+	f.Add(AppendEntry(nil, &ClusterRecord{"c", Features{1}}, &VoterRemovalRecord{1}))
 	id := idNumber(1)
 	f.Add(AppendEntry(nil, &TopicRecord{id, "t", []ConfigEntry{{"retention.ms", "1"}}},
-		&PartitionRecord{id, 0, Partition{Leader: 1, Directories: []DirectoryID{{9}}}},
+		&PartitionRecord{id, 0, Partition{Directories: []DirectoryID{{9}}, Standing: Standing{Leader: 1}}},
 		&ConfigRecord{Resource: Resource{ResourceTopic, "t"}, Name: "a", Value: "b"}))
 	f.Add(AppendEntry(nil, &BrokerRecord{Broker{ID: 9, Epoch: -1}},
-		&BrokerFenceRecord{1, 1, true}, &ProducerIDsRecord{Next: 1000}, &TopicRemovalRecord{id}))
+		&BrokerStateRecord{1, 1, true, false}, &ProducerIDsRecord{Next: 1000}, &TopicRemovalRecord{id}))
 	f.Fuzz(func(t *testing.T, entry []byte) {
 		records, err := DecodeEntry(entry)
 		if err != nil {
@@ -41,6 +41,12 @@ func FuzzApplyEntry(f *testing.F) {
 
 // FuzzLoadSnapshot gives the right checksum to any body.
 func FuzzLoadSnapshot(f *testing.F) {
+	f.Add(append([]byte{snapshotVersion}, func() []byte { // with voters
+		image, err := clusterOf(f, 2).Apply(2, &VoterRecord{Voter{ID: 1 << 62, Features: SupportedFeatures()}})
+		require.NoError(f, err)
+		snapshot := image.AppendSnapshot(nil)
+		return snapshot[1 : len(snapshot)-4]
+	}()...))
 	for _, n := range []int{0, 1, 3} {
 		snapshot := clusterOf(f, n).AppendSnapshot(nil)
 		f.Add(snapshot[:len(snapshot)-4])
@@ -71,6 +77,9 @@ func requireRestorable(t require.TestingT, image *Image) {
 	for topic := range image.Topics() {
 		require.Same(t, topic, image.TopicByID(topic.ID))
 		require.Equal(t, topic, again.Topic(topic.Name))
+	}
+	for voter := range image.Voters() {
+		require.Equal(t, voter, again.Voter(voter.ID))
 	}
 	for broker := range image.Brokers() {
 		require.Equal(t, broker, again.Broker(broker.ID))

@@ -59,26 +59,77 @@ func anyConfigs() *rapid.Generator[[]ConfigEntry] {
 func anyBroker() *rapid.Generator[Broker] {
 	return rapid.Custom(func(t *rapid.T) Broker {
 		b := Broker{
-			ID:          kafka.BrokerID(rapid.Int32().Draw(t, "id")),
-			Epoch:       kafka.BrokerEpoch(rapid.Int64().Draw(t, "epoch")),
-			Incarnation: anyID().Draw(t, "incarnation"),
-			Directories: anyDirectories().Draw(t, "directories"),
-			Rack:        rapid.String().Draw(t, "rack"),
-			Fenced:      rapid.Bool().Draw(t, "fenced"),
+			ID:           kafka.BrokerID(rapid.Int32().Draw(t, "id")),
+			Epoch:        kafka.BrokerEpoch(rapid.Int64().Draw(t, "epoch")),
+			Incarnation:  anyID().Draw(t, "incarnation"),
+			Directories:  anyDirectories().Draw(t, "directories"),
+			Rack:         rapid.String().Draw(t, "rack"),
+			Fenced:       rapid.Bool().Draw(t, "fenced"),
+			StoppingFrom: Index(rapid.Int64().Draw(t, "stopping")),
+			Endpoints:    anyEndpoints().Draw(t, "endpoints"),
+			Features:     anyFeatures().Draw(t, "features"),
 		}
-		for range rapid.IntRange(0, 2).Draw(t, "endpoints") {
-			b.Endpoints = append(b.Endpoints, Endpoint{
+		return b
+	})
+}
+
+func anyEndpoints() *rapid.Generator[[]Endpoint] {
+	return rapid.Custom(func(t *rapid.T) (out []Endpoint) {
+		for range rapid.IntRange(0, 2).Draw(t, "count") {
+			out = append(out, Endpoint{
 				rapid.String().Draw(t, "listener"), rapid.String().Draw(t, "host"),
 				rapid.Uint16().Draw(t, "port"), rapid.Int16().Draw(t, "protocol"),
 			})
 		}
-		for range rapid.IntRange(0, 2).Draw(t, "features") {
-			b.Features = append(b.Features, BrokerFeature{
+		return out
+	})
+}
+
+func anyFeatures() *rapid.Generator[[]FeatureRange] {
+	return rapid.Custom(func(t *rapid.T) (out []FeatureRange) {
+		for range rapid.IntRange(0, 2).Draw(t, "count") {
+			out = append(out, FeatureRange{
 				rapid.String().Draw(t, "feature"),
 				rapid.Int16().Draw(t, "min"), rapid.Int16().Draw(t, "max"),
 			})
 		}
-		return b
+		return out
+	})
+}
+
+func anyVoter() *rapid.Generator[Voter] {
+	return rapid.Custom(func(t *rapid.T) Voter {
+		return Voter{
+			ID:        rapid.Uint64().Draw(t, "id"),
+			Node:      kafka.BrokerID(rapid.Int32().Draw(t, "node")),
+			Directory: anyID().Draw(t, "directory"),
+			Endpoints: anyEndpoints().Draw(t, "endpoints"),
+			Features:  anyFeatures().Draw(t, "features"),
+		}
+	})
+}
+
+func anyStanding() *rapid.Generator[Standing] {
+	return rapid.Custom(func(t *rapid.T) Standing {
+		return Standing{
+			ISR:             anyBrokers().Draw(t, "isr"),
+			ELR:             anyBrokers().Draw(t, "elr"),
+			Leader:          kafka.BrokerID(rapid.Int32().Draw(t, "leader")),
+			LastKnownLeader: kafka.BrokerID(rapid.Int32().Draw(t, "last known leader")),
+			Recovering:      rapid.Bool().Draw(t, "recovering"),
+		}
+	})
+}
+
+func anyUpdates() *rapid.Generator[[]PartitionUpdate] {
+	return rapid.Custom(func(t *rapid.T) (out []PartitionUpdate) {
+		for range rapid.IntRange(0, 3).Draw(t, "count") {
+			out = append(out, PartitionUpdate{
+				kafka.PartitionID(rapid.Int32().Draw(t, "partition")),
+				rapid.Bool().Draw(t, "new epoch"), anyStanding().Draw(t, "standing"),
+			})
+		}
+		return out
 	})
 }
 
@@ -87,9 +138,7 @@ func anyPartition() *rapid.Generator[Partition] {
 		return Partition{
 			Replicas:    anyBrokers().Draw(t, "replicas"),
 			Directories: anyDirectories().Draw(t, "directories"),
-			ISR:         anyBrokers().Draw(t, "isr"),
-			ELR:         anyBrokers().Draw(t, "elr"),
-			Leader:      kafka.BrokerID(rapid.Int32().Draw(t, "leader")),
+			Standing:    anyStanding().Draw(t, "standing"),
 			LeaderEpoch: kafka.LeaderEpoch(rapid.Int32().Draw(t, "leader epoch")),
 			Epoch:       kafka.PartitionEpoch(rapid.Int32().Draw(t, "epoch")),
 		}
@@ -102,15 +151,21 @@ func anyRecord() *rapid.Generator[Record] {
 		broker := kafka.BrokerID(rapid.Int32().Draw(t, "broker"))
 		epoch := kafka.BrokerEpoch(rapid.Int64().Draw(t, "broker epoch"))
 		text, flag := rapid.String().Draw(t, "text"), rapid.Bool().Draw(t, "flag")
-		switch recordKind(rapid.IntRange(1, int(kindPosition)).Draw(t, "kind")) {
+		switch recordKind(rapid.IntRange(1, int(kindLast)).Draw(t, "kind")) {
 		case kindCluster:
 			return &ClusterRecord{text, Features{rapid.Int16().Draw(t, "level")}}
 		case kindBroker:
 			return &BrokerRecord{anyBroker().Draw(t, "registration")}
-		case kindBrokerFence:
-			return &BrokerFenceRecord{broker, epoch, flag}
-		case kindLeaderEpochs:
-			return &LeaderEpochsRecord{broker}
+		case kindBrokerState:
+			return &BrokerStateRecord{broker, epoch, flag, rapid.Bool().Draw(t, "stopping")}
+		case kindBrokerRemoval:
+			return &BrokerRemovalRecord{broker, epoch}
+		case kindVoter:
+			return &VoterRecord{anyVoter().Draw(t, "voter")}
+		case kindVoterRemoval:
+			return &VoterRemovalRecord{rapid.Uint64().Draw(t, "voter id")}
+		case kindPartitionChanges:
+			return &PartitionChangesRecord{id, anyUpdates().Draw(t, "changes")}
 		case kindTopic:
 			return &TopicRecord{id, text, anyConfigs().Draw(t, "configs")}
 		case kindPartition:

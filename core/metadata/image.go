@@ -16,6 +16,7 @@ type Image struct {
 	partitionCount int
 
 	brokers tree[brokerKey, Broker]
+	voters  tree[voterKey, Voter]
 	// Invariant: both trees hold the same topics.
 	byName  tree[topicName, Topic]
 	byID    tree[topicID, Topic]
@@ -42,6 +43,12 @@ func (m *Image) Broker(id kafka.BrokerID) *Broker { return m.brokers.get(brokerK
 
 // Brokers yields the registered brokers, fenced ones included, by ascending id.
 func (m *Image) Brokers() iter.Seq[*Broker] { return m.brokers.all() }
+
+// Voter returns a voter of the metadata quorum, or nil.
+func (m *Image) Voter(id uint64) *Voter { return m.voters.get(voterKey(id)) }
+
+// Voters yields the voters of the metadata quorum by ascending id.
+func (m *Image) Voters() iter.Seq[*Voter] { return m.voters.all() }
 
 // Topic returns the topic with this name, or nil.
 func (m *Image) Topic(name string) *Topic { return m.byName.get(topicName(name)) }

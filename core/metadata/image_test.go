@@ -59,7 +59,7 @@ func (m *model) randomRecords(t *rapid.T, index Index) []Record {
 			b := m.brokers[id]
 			b.Fenced = !b.Fenced
 			m.brokers[id] = b
-			return []Record{&BrokerFenceRecord{id, b.Epoch, b.Fenced}}
+			return []Record{&BrokerStateRecord{id, b.Epoch, b.Fenced, false}}
 		}
 	}
 	return nil
@@ -81,14 +81,19 @@ func (m *model) register(t *rapid.T, index Index) []Record {
 	}
 	records := []Record{&BrokerRecord{b}}
 	if _, known := m.brokers[id]; known {
-		records = append(records, &LeaderEpochsRecord{id})
 		for _, name := range slices.Sorted(maps.Keys(m.topics)) {
-			for i := range m.topics[name].partitions {
-				if p := &m.topics[name].partitions[i]; p.Leader == id {
+			topic := m.topics[name]
+			changes := &PartitionChangesRecord{TopicID: topic.id}
+			for i := range topic.partitions {
+				if p := &topic.partitions[i]; p.Leader == id {
 					p.LeaderEpoch++
 					p.Epoch++
+					p.Recovering = !p.Recovering
+					changes.Changes = append(changes.Changes,
+						PartitionUpdate{kafka.PartitionID(i), true, p.Standing})
 				}
 			}
+			records = append(records, changes)
 		}
 	}
 	b.Epoch = kafka.BrokerEpoch(index)
@@ -105,8 +110,8 @@ func (m *model) create(t *rapid.T, index Index) []Record {
 	records := []Record{&TopicRecord{ID: topic.id, Name: name}}
 	for i := range rapid.IntRange(1, 150).Draw(t, "partitions") {
 		p := Partition{
-			Replicas: []kafka.BrokerID{1, 2}, ISR: []kafka.BrokerID{1, 2},
-			Leader: kafka.BrokerID(i % 4), LeaderEpoch: 3, Epoch: 4,
+			Replicas: []kafka.BrokerID{1, 2}, LeaderEpoch: 3, Epoch: 4,
+			Standing: Standing{ISR: []kafka.BrokerID{1, 2}, Leader: kafka.BrokerID(i % 4)},
 		}
 		topic.partitions = append(topic.partitions, p)
 		records = append(records, &PartitionRecord{topic.id, kafka.PartitionID(i), p})
@@ -258,7 +263,13 @@ func TestRecordsThatDoNotFitAreRefused(t *testing.T) {
 		&PartitionRecord{TopicID: kafka.TopicID{2}},
 		&PartitionRecord{TopicID: kafka.TopicID{1}, ID: 2},
 		&PartitionRecord{TopicID: kafka.TopicID{1}, Partition: Partition{Epoch: 4}},
-		&BrokerFenceRecord{ID: 1},
+		&BrokerStateRecord{ID: 1},
+		&BrokerRemovalRecord{ID: 1},
+		&VoterRemovalRecord{1},
+		&PartitionChangesRecord{TopicID: kafka.TopicID{2}},
+		&PartitionChangesRecord{kafka.TopicID{1}, []PartitionUpdate{{ID: 1}}},
+		&PartitionChangesRecord{kafka.TopicID{1}, []PartitionUpdate{{ID: -1}}},
+		&PartitionChangesRecord{kafka.TopicID{1}, []PartitionUpdate{{}, {}}},
 		&ProducerIDsRecord{Next: -1},
 		&ConfigRecord{Resource: Resource{ResourceTopic, "b"}},
 		&positionRecord{},
@@ -315,11 +326,6 @@ func benchmarkImage(b *testing.B, topics, partitions int) {
 		b.SetBytes(int64(len(snapshot)))
 		for b.Loop() {
 			_, _ = DecodeSnapshot(snapshot)
-		}
-	})
-	b.Run("bump leader epochs", func(b *testing.B) {
-		for b.Loop() {
-			_, _ = image.Apply(image.Index()+1, &LeaderEpochsRecord{1})
 		}
 	})
 	b.Run("create one topic and diff", func(b *testing.B) {

@@ -45,35 +45,19 @@ func (p *partitions) append(v *Partition) {
 	p.count++
 }
 
-// replaced returns the list with every partition p replaced by change(p), which is p itself where
-// nothing changes.
-func (p partitions) replaced(change func(*Partition) *Partition) partitions {
-	out := p
-	for c, chunk := range p.chunks {
-		var fresh []*Partition
-		for i, before := range chunk {
-			after := change(before)
-			if after != before && fresh == nil {
-				fresh = slices.Clone(chunk)
-			}
-			if fresh != nil {
-				fresh[i] = after
-			}
+// replacedAt returns the list with n partitions replaced: at(i) says where the i-th is and what is
+// put there. The places exist and ascend.
+func (p partitions) replacedAt(n int, at func(i int) (int, *Partition)) partitions {
+	out := partitions{slices.Clone(p.chunks), p.count}
+	fresh := -1 // the chunk that is not shared
+	for i := range n {
+		place, v := at(i)
+		if c := place / chunkSize; c != fresh {
+			out.chunks[c], fresh = slices.Clone(out.chunks[c]), c
 		}
-		if fresh == nil {
-			continue
-		}
-		if out.same(p) {
-			out.chunks = slices.Clone(p.chunks)
-		}
-		out.chunks[c] = fresh
+		out.chunks[fresh][place%chunkSize] = v
 	}
 	return out
-}
-
-// same says whether both are one list, not only equal ones.
-func (p partitions) same(o partitions) bool {
-	return p.count == o.count && (p.count == 0 || &p.chunks[0] == &o.chunks[0])
 }
 
 // diff calls changed for every index whose partition is not the same pointer in both lists.

@@ -8,7 +8,7 @@ import (
 	"stet/core/kafka"
 )
 
-// placeReplicas spreads partitions over the unfenced brokers. Brokers stand in a ring in which
+// placeReplicas spreads partitions over the active brokers. Brokers stand in a ring in which
 // racks alternate; partition i starts one place after partition i-1, and each time around the ring
 // the followers are shifted one place more, so that the partitions of one leader do not all follow
 // to the same broker. The first place is drawn.
@@ -34,7 +34,7 @@ func placeReplicas(image *Image, partitions, factor int, random *rand.Rand,
 	return out, refusal{}
 }
 
-// rackRing orders the unfenced brokers so that neighbours are of different racks as far as there
+// rackRing orders the active brokers so that neighbours are of different racks as far as there
 // are enough: first the first broker of every rack, then the second of every rack, and so on.
 func rackRing(image *Image) []kafka.BrokerID {
 	type member struct {
@@ -44,7 +44,7 @@ func rackRing(image *Image) []kafka.BrokerID {
 	var members []member
 	seen := map[string]int{}
 	for b := range image.Brokers() {
-		if !b.Fenced {
+		if b.Active() {
 			members = append(members, member{b, seen[b.Rack]})
 			seen[b.Rack]++
 		}

@@ -11,14 +11,19 @@ type recordKind uint8
 const (
 	kindCluster          recordKind = 1
 	kindBroker           recordKind = 2
-	kindBrokerFence      recordKind = 3
-	kindLeaderEpochs     recordKind = 4
+	kindBrokerState      recordKind = 3
+	_                               = 4 // bumped leader epochs, before feature level 1 was released
 	kindTopic            recordKind = 5
 	kindPartition        recordKind = 6
 	kindTopicRemoval     recordKind = 7
 	kindConfig           recordKind = 8
 	kindProducerIDs      recordKind = 9
 	kindPosition         recordKind = 10
+	kindPartitionChanges recordKind = 11
+	kindVoter            recordKind = 12
+	kindVoterRemoval     recordKind = 13
+	kindBrokerRemoval    recordKind = 14
+	kindLast                        = kindBrokerRemoval
 	brokerEpochFromIndex            = kafka.BrokerEpoch(-1)
 )
 
@@ -32,17 +37,27 @@ type ClusterRecord struct {
 // epoch is the index of the entry, which is not known before it is proposed.
 type BrokerRecord struct{ Broker Broker }
 
-// BrokerFenceRecord fences or unfences a registered broker.
-type BrokerFenceRecord struct {
-	ID     kafka.BrokerID
-	Epoch  kafka.BrokerEpoch // of the registration that is meant
-	Fenced bool
+// BrokerStateRecord sets whether a registered broker is fenced, and whether it is in controlled
+// shutdown. A broker that was not stopping before is stopping from this entry on.
+type BrokerStateRecord struct {
+	ID       kafka.BrokerID
+	Epoch    kafka.BrokerEpoch // of the registration that is meant
+	Fenced   bool
+	Stopping bool
 }
 
-// LeaderEpochsRecord bumps the leader epoch and the partition epoch of every partition that the
-// broker leads. A new incarnation of a broker comes with one, so that nothing of its former life is
-// taken for the new one. It stands for one PartitionRecord for each such partition.
-type LeaderEpochsRecord struct{ Broker kafka.BrokerID }
+// BrokerRemovalRecord forgets a broker.
+type BrokerRemovalRecord struct {
+	ID    kafka.BrokerID
+	Epoch kafka.BrokerEpoch // of the registration that is meant
+}
+
+// VoterRecord adds a voter of the metadata quorum, or replaces what is known of it. Who votes is
+// raft's to say; this is what its brokers and tools have to know of a voter.
+type VoterRecord struct{ Voter Voter }
+
+// VoterRemovalRecord forgets a voter.
+type VoterRemovalRecord struct{ ID uint64 }
 
 // TopicRecord creates a topic without partitions.
 type TopicRecord struct {
@@ -56,6 +71,22 @@ type PartitionRecord struct {
 	TopicID   kafka.TopicID
 	ID        kafka.PartitionID
 	Partition Partition
+}
+
+// PartitionChangesRecord changes who leads and who is in sync in partitions of one topic. It is what
+// elections and fencing write: a broker that fails may change tens of thousands of partitions, so it
+// is as small as it is explicit. Changes are in the order of their ids, each once.
+type PartitionChangesRecord struct {
+	TopicID kafka.TopicID
+	Changes []PartitionUpdate
+}
+
+// PartitionUpdate is what one partition becomes. The partition epoch rises by one, and with NewEpoch
+// the leader epoch too.
+type PartitionUpdate struct {
+	ID       kafka.PartitionID
+	NewEpoch bool // always where Leader changes
+	Standing
 }
 
 // TopicRemovalRecord removes a topic, its partitions and its settings.
@@ -79,13 +110,16 @@ type ProducerIDsRecord struct {
 // positionRecord starts a snapshot: the index of the image.
 type positionRecord struct{ Index Index }
 
-func (*ClusterRecord) kind() recordKind      { return kindCluster }
-func (*BrokerRecord) kind() recordKind       { return kindBroker }
-func (*BrokerFenceRecord) kind() recordKind  { return kindBrokerFence }
-func (*LeaderEpochsRecord) kind() recordKind { return kindLeaderEpochs }
-func (*TopicRecord) kind() recordKind        { return kindTopic }
-func (*PartitionRecord) kind() recordKind    { return kindPartition }
-func (*TopicRemovalRecord) kind() recordKind { return kindTopicRemoval }
-func (*ConfigRecord) kind() recordKind       { return kindConfig }
-func (*ProducerIDsRecord) kind() recordKind  { return kindProducerIDs }
-func (*positionRecord) kind() recordKind     { return kindPosition }
+func (*ClusterRecord) kind() recordKind          { return kindCluster }
+func (*BrokerRecord) kind() recordKind           { return kindBroker }
+func (*BrokerStateRecord) kind() recordKind      { return kindBrokerState }
+func (*TopicRecord) kind() recordKind            { return kindTopic }
+func (*PartitionRecord) kind() recordKind        { return kindPartition }
+func (*PartitionChangesRecord) kind() recordKind { return kindPartitionChanges }
+func (*VoterRecord) kind() recordKind            { return kindVoter }
+func (*VoterRemovalRecord) kind() recordKind     { return kindVoterRemoval }
+func (*BrokerRemovalRecord) kind() recordKind    { return kindBrokerRemoval }
+func (*TopicRemovalRecord) kind() recordKind     { return kindTopicRemoval }
+func (*ConfigRecord) kind() recordKind           { return kindConfig }
+func (*ProducerIDsRecord) kind() recordKind      { return kindProducerIDs }
+func (*positionRecord) kind() recordKind         { return kindPosition }

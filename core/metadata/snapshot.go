@@ -12,8 +12,8 @@ import (
 // A snapshot is
 //
 //	version  uint8   of the form of snapshots, 1
-//	records          each a byte string: position, cluster, producer ids, brokers by id, topics by
-//	                 name with their partitions, settings of other resources
+//	records          each a byte string: position, cluster, producer ids, voters and brokers by id,
+//	                 topics by name with their partitions, settings of other resources
 //	crc      uint32  CRC-32C of all before it, little endian
 const snapshotVersion = 1
 
@@ -29,6 +29,9 @@ func (m *Image) AppendSnapshot(dst []byte) []byte {
 	}
 	if m.nextProducerID != 0 {
 		dst = appendSized(dst, &ProducerIDsRecord{m.nextProducerID, kafka.NoBroker, brokerEpochFromIndex})
+	}
+	for v := range m.Voters() {
+		dst = appendSized(dst, &VoterRecord{*v})
 	}
 	for b := range m.Brokers() {
 		dst = appendSized(dst, &BrokerRecord{*b})

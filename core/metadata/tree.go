@@ -1,6 +1,7 @@
 package metadata
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 
@@ -168,25 +169,6 @@ func (n *treeNode[K, V]) recount() *treeNode[K, V] {
 	return n
 }
 
-// replaced returns the tree with every value v replaced by change(v), which is v itself where
-// nothing changes. The values are visited in the order of their keys.
-func (t tree[K, V]) replaced(change func(*V) *V) tree[K, V] {
-	return tree[K, V]{t.root.replaced(change)}
-}
-
-func (n *treeNode[K, V]) replaced(change func(*V) *V) *treeNode[K, V] {
-	if n == nil {
-		return nil
-	}
-	left := n.left.replaced(change)
-	value := change(n.value)
-	right := n.right.replaced(change)
-	if value == n.value {
-		return n.with(left, right)
-	}
-	return &treeNode[K, V]{n.key, n.priority, value, left, right, n.count}
-}
-
 // all yields the values in the order of their keys.
 func (t tree[K, V]) all() iter.Seq[*V] {
 	return func(yield func(*V) bool) { t.root.yield(yield) }
@@ -265,6 +247,11 @@ type brokerKey kafka.BrokerID
 
 func (k brokerKey) compare(o brokerKey) int { return int(k) - int(o) }
 func (k brokerKey) hash() uint64            { return mix(hashStart ^ uint64(uint32(k))) }
+
+type voterKey uint64
+
+func (k voterKey) compare(o voterKey) int { return cmp.Compare(k, o) }
+func (k voterKey) hash() uint64           { return mix(hashStart ^ uint64(k)) }
 
 type resourceKey Resource
 

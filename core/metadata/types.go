@@ -41,10 +41,23 @@ type Endpoint struct {
 	SecurityProtocol int16 // Kafka's number; 0 is PLAINTEXT
 }
 
-// BrokerFeature is a range of levels that a broker supports.
-type BrokerFeature struct {
+// FeatureRange is a range of levels that a broker or a controller supports.
+type FeatureRange struct {
 	Name     string
 	Min, Max int16
+}
+
+// FeatureName is the name that the feature level has in Kafka's requests.
+const FeatureName = "stet.version"
+
+// SupportedFeatures returns what this software supports.
+func SupportedFeatures() []FeatureRange { return []FeatureRange{{FeatureName, 1, CurrentLevel}} }
+
+// Supports says whether the ranges allow a level of the cluster's behaviour.
+func Supports(ranges []FeatureRange, level int16) bool {
+	return slices.ContainsFunc(ranges, func(r FeatureRange) bool {
+		return r.Name == FeatureName && r.Min <= level && level <= r.Max
+	})
 }
 
 // Broker is a registered broker. Immutable, with all that it refers to.
@@ -55,9 +68,19 @@ type Broker struct {
 	Directories []DirectoryID // sorted
 	Endpoints   []Endpoint    // in the broker's order
 	Rack        string        // empty: none
-	Features    []BrokerFeature
+	Features    []FeatureRange
 	Fenced      bool // hosts replicas, but may not lead nor join an ISR
+
+	// StoppingFrom is the index of the entry from which on the broker is in controlled shutdown: it
+	// may not lead nor join an ISR either. 0: it is not.
+	StoppingFrom Index
 }
+
+// Stopping says whether the broker is in controlled shutdown.
+func (b *Broker) Stopping() bool { return b.StoppingFrom != 0 }
+
+// Active says whether the broker may lead and be in sync.
+func (b *Broker) Active() bool { return !b.Fenced && !b.Stopping() }
 
 // Endpoint returns the address for a listener's name.
 func (b *Broker) Endpoint(name string) (Endpoint, bool) {
@@ -72,11 +95,37 @@ func (b *Broker) Endpoint(name string) (Endpoint, bool) {
 type Partition struct {
 	Replicas    []kafka.BrokerID // in order of preference
 	Directories []DirectoryID    // one for each of Replicas, or empty if none is assigned
-	ISR         []kafka.BrokerID
-	ELR         []kafka.BrokerID // eligible leader replicas (KIP-966)
-	Leader      kafka.BrokerID   // kafka.NoBroker: none
 	LeaderEpoch kafka.LeaderEpoch
 	Epoch       kafka.PartitionEpoch
+	Standing
+}
+
+// Standing is who leads a partition and whose replicas hold all that is committed.
+//
+// Invariant: the leader is in the ISR, and there is none only if the ISR is empty. ISR and ELR are
+// disjoint sets of replicas. Members of the ISR are active brokers. The ELR is empty unless the ISR
+// is smaller than the topic's minimum.
+type Standing struct {
+	ISR    []kafka.BrokerID
+	ELR    []kafka.BrokerID // eligible leader replicas (KIP-966)
+	Leader kafka.BrokerID   // kafka.NoBroker: none
+
+	// LastKnownLeader led when the partition lost its leader; kafka.NoBroker while there is one. When
+	// ISR and ELR are empty it is the best that is left.
+	LastKnownLeader kafka.BrokerID
+
+	// Recovering says that the leader was elected although it may lack committed records, and has not
+	// recovered since (KIP-704).
+	Recovering bool
+}
+
+// Voter is a controller that votes in the metadata quorum. Immutable, with all that it refers to.
+type Voter struct {
+	ID        uint64 // raft's, which derives from Directory
+	Node      kafka.BrokerID
+	Directory DirectoryID    // of its raft log
+	Endpoints []Endpoint     // in the controller's order
+	Features  []FeatureRange // that it supports
 }
 
 // HasReplica says whether the broker hosts a replica.

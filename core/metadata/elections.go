@@ -1,0 +1,170 @@
+package metadata
+
+import (
+	"slices"
+
+	"stet/core/kafka"
+)
+
+// event is what happens to brokers in one entry, as their partitions see it.
+type event struct {
+	active []kafka.BrokerID // that may lead and be in sync once the entry is applied; sorted
+	damage damage
+}
+
+// damage tells which replicas may have lost what they held. The zero value is none.
+type damage struct {
+	hit    bool
+	broker kafka.BrokerID
+	all    bool          // of its replicas; else those outside of sound
+	sound  []DirectoryID // with the zero id if replicas without an assigned directory are sound
+}
+
+func (d *damage) hits(p *Partition, id kafka.BrokerID) bool {
+	return d.hit && id == d.broker && (d.all || !slices.Contains(d.sound, p.Directory(id)))
+}
+
+// activeBrokers returns who may lead and be in sync, without some and with one more.
+func activeBrokers(image *Image, without []kafka.BrokerID, with kafka.BrokerID) []kafka.BrokerID {
+	var out []kafka.BrokerID
+	for b := range image.Brokers() {
+		if b.ID == with || b.Active() && !slices.Contains(without, b.ID) {
+			out = append(out, b.ID)
+		}
+	}
+	return out
+}
+
+// records returns what the event does to the partitions. It looks at every partition: there is no
+// index of them by broker, because brokers come and go seldom and a look costs some nanoseconds.
+func (e *event) records(image *Image) []Record {
+	var out []Record
+	base := kafka.DefaultTopicConfig()
+	for t := range image.Topics() {
+		if changes := e.changes(t, TopicConfig(base, t.configs)); len(changes) > 0 {
+			out = append(out, &PartitionChangesRecord{t.ID, changes})
+		}
+	}
+	return out
+}
+
+func (e *event) changes(t *Topic, config kafka.TopicConfig) []PartitionUpdate {
+	var out []PartitionUpdate
+	for i := range t.partitions.count {
+		p := t.partitions.get(i)
+		rules := rulesOf(&config, p)
+		if e.leaves(p, rules) {
+			continue
+		}
+		if s := e.settle(p, rules); !s.same(&p.Standing) {
+			out = append(out, PartitionUpdate{
+				ID: kafka.PartitionID(i), NewEpoch: s.Leader != p.Leader || e.damages(p), Standing: s,
+			})
+		}
+	}
+	return out
+}
+
+// rules are the settings of a topic that elections obey.
+type rules struct {
+	minISR  int  // of min.insync.replicas and the number of replicas the smaller
+	unclean bool // any replica may be elected if no other can
+}
+
+func rulesOf(config *kafka.TopicConfig, p *Partition) rules {
+	n := len(p.Replicas)
+	return rules{minISR: min(config.MinInsync(n), n)}
+}
+
+// leaves says, fast, that the event leaves a partition as it is. It may be wrong the other way.
+func (e *event) leaves(p *Partition, r rules) bool {
+	if p.Leader == kafka.NoBroker || len(p.ELR) > 0 && (len(p.ISR) >= r.minISR || e.damage.hit) {
+		return false
+	}
+	for _, id := range p.ISR {
+		if !e.isActive(id) || e.damage.hit && id == e.damage.broker {
+			return false
+		}
+	}
+	return true
+}
+
+func (e *event) isActive(id kafka.BrokerID) bool {
+	_, found := slices.BinarySearch(e.active, id)
+	return found
+}
+
+// damages says whether a replica that held all that is committed may do so no longer.
+func (e *event) damages(p *Partition) bool {
+	id := e.damage.broker
+	return e.damage.hits(p, id) && (slices.Contains(p.ISR, id) || slices.Contains(p.ELR, id))
+}
+
+// settle returns the standing of a partition after the event. Members of the ISR that are no longer
+// active leave it. While the ISR is smaller than the minimum nothing is committed, so those who left
+// since then hold all that is: they make up the ELR, without those that are damaged (KIP-966,
+// Kafka's PartitionChangeBuilder).
+func (e *event) settle(p *Partition, r rules) Standing {
+	s := Standing{Leader: kafka.NoBroker, Recovering: p.Recovering}
+	for _, id := range p.Replicas {
+		inSync := slices.Contains(p.ISR, id)
+		switch {
+		case e.damage.hits(p, id):
+		case inSync && e.isActive(id):
+			s.ISR = append(s.ISR, id)
+		case inSync || slices.Contains(p.ELR, id):
+			s.ELR = append(s.ELR, id)
+		}
+	}
+	e.elect(&s, p, r)
+	if len(s.ISR) >= r.minISR {
+		s.ELR = nil
+	}
+	return s
+}
+
+// elect chooses the leader, in this order: the present one, another member of the ISR, a member of
+// the ELR, the leader that was known last, and any replica if the topic allows it. Of several the
+// first replica is chosen. The last two may lack committed records: such an election is unclean.
+func (e *event) elect(s *Standing, p *Partition, r rules) {
+	s.LastKnownLeader = kafka.NoBroker
+	if slices.Contains(s.ISR, p.Leader) {
+		s.Leader = p.Leader
+		return
+	}
+	if len(s.ISR) > 0 {
+		s.Leader = s.ISR[0]
+		return
+	}
+	if i := slices.IndexFunc(s.ELR, e.isActive); i >= 0 {
+		s.Leader = s.ELR[i]
+		s.ISR, s.ELR = []kafka.BrokerID{s.Leader}, slices.Delete(s.ELR, i, i+1)
+		return
+	}
+	last := p.LastKnownLeader
+	if p.Leader != kafka.NoBroker {
+		last = p.Leader
+	}
+	if len(s.ELR) == 0 && e.isActive(last) && p.HasReplica(last) {
+		s.uncleanly(last)
+		return
+	}
+	if i := slices.IndexFunc(p.Replicas, e.isActive); r.unclean && i >= 0 {
+		s.uncleanly(p.Replicas[i])
+		return
+	}
+	s.LastKnownLeader = last
+}
+
+// uncleanly elects a leader that may lack committed records. What it has is the truth from now on,
+// so nobody else holds all of that.
+func (s *Standing) uncleanly(leader kafka.BrokerID) {
+	s.Leader, s.ISR, s.ELR, s.Recovering = leader, []kafka.BrokerID{leader}, nil, true
+}
+
+// same compares with the standing before the event. ISR and ELR change by leaving or by an election
+// only, so that sets of one size are equal.
+func (s *Standing) same(before *Standing) bool {
+	return s.Leader == before.Leader && len(s.ISR) == len(before.ISR) &&
+		len(s.ELR) == len(before.ELR)
+}
