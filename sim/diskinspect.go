@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -141,4 +142,13 @@ func (d *Disk) Put(p env.Path, content []byte) {
 	n.complete(n.image(d.stamp))
 	name := parts[len(parts)-1]
 	dir.names[name], dir.mediumNames[name] = n, n
+}
+
+// DurableEntries lists the names that the medium has of a directory, in order.
+func (d *Disk) DurableEntries(p env.Path) []string {
+	n := d.lookupDurable(p)
+	if n == nil || !n.isDir {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(n.mediumNames))
 }

@@ -1,0 +1,90 @@
+package invariants
+
+import (
+	"maps"
+	"path"
+	"slices"
+
+	"stet/core/env"
+	"stet/core/quorum"
+	"stet/sim"
+)
+
+// checkDurable is Q4: an entry that somebody applies is durable on the medium of a quorum, and on
+// that of whoever applies it.
+//
+// The quorum is of the membership in force when it was decided to be committed. Who is first to
+// apply it may have learnt of a change of the membership only in the same turn, so that of the turn
+// before counts as well, and so does the newest that anybody has.
+func (c *Cluster) checkDurable(v *Voter, at quorum.Position, before *seen) {
+	c.findings.Checked("Q4")
+	l := c.Ledger
+	holds := map[uint64]bool{}
+	for _, p := range slices.Sorted(maps.Keys(c.disks)) {
+		if state := readMedium(c.disks[p]); state.voter != 0 && state.has(at) {
+			holds[state.voter] = true
+		}
+	}
+	if !holds[v.Status.Voter] {
+		c.findings.Fails("Q4", "%s: applies entry %d of term %d, which its medium does not have", v.Place,
+			at.Index, at.Term)
+	}
+	confs := []quorum.ConfState{v.Status.Members, before.members}
+	if n := len(l.members); n > 0 {
+		confs = append(confs, l.members[n-1].conf)
+	}
+	l.members = append(l.members[:0], membership{at.Index, v.Status.Members})
+	if !slices.ContainsFunc(confs, func(conf quorum.ConfState) bool { return isQuorum(&conf, holds) }) {
+		c.findings.Fails("Q4", "%s: applies entry %d of term %d, which only %d voters have on their media, of %v",
+			v.Place, at.Index, at.Term, len(holds), v.Status.Members)
+	}
+}
+
+// isQuorum says whether a majority of the voters is in a set, of both sides of a joint membership.
+func isQuorum(c *quorum.ConfState, in map[uint64]bool) bool {
+	return len(c.Voters) > 0 && majority(c.Voters, in) &&
+		(len(c.VotersOutgoing) == 0 || majority(c.VotersOutgoing, in))
+}
+
+func majority(voters []uint64, in map[uint64]bool) bool {
+	n := 0
+	for _, v := range voters {
+		if in[v] {
+			n++
+		}
+	}
+	return n > len(voters)/2
+}
+
+// medium is what a recovery would find of the quorum's files after a power loss at this moment.
+type medium struct {
+	voter   uint64
+	hard    quorum.HardState
+	start   quorum.Position // of the newest snapshot that counts
+	entries []quorum.Entry
+}
+
+// has says whether an entry is in the log, or covered by a snapshot.
+func (m *medium) has(at quorum.Position) bool {
+	if at.Index <= m.start.Index {
+		return true
+	}
+	i := slices.IndexFunc(m.entries, func(e quorum.Entry) bool { return e.Index == at.Index })
+	return i >= 0 && m.entries[i].Term == at.Term
+}
+
+// readMedium reads what the medium of a disk has. The newest log whose base is whole is in force.
+func readMedium(d *sim.Disk) (m medium) {
+	for _, e := range slices.Backward(d.DurableEntries(raftDirectory())) {
+		p := env.Path{Name: path.Join(quorum.Directory, e)}
+		b, ok := d.DurableBytes(p)
+		if !ok || quorum.IsSnapshotName(e) {
+			continue
+		}
+		if l, err := quorum.InspectLog(e, b); err == nil && l.InForce {
+			m.voter, m.hard, m.start, m.entries = l.Voter, l.Hard, l.Start, l.Entries
+			break
+		}
+	}
+	return m
+}

@@ -1,0 +1,280 @@
+package invariants
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.etcd.io/raft/v3/raftpb"
+	"google.golang.org/protobuf/proto"
+
+	"stet/core/env"
+	"stet/core/kafka"
+	"stet/core/metadata"
+	"stet/core/quorum"
+	"stet/core/wire"
+)
+
+func TestATruthfulTwinPasses(t *testing.T) {
+	r := newRig(t)
+	v, _ := r.twin(2)
+	r.cluster.Controller(v)
+	require.Empty(t, r.texts)
+}
+
+func TestTwoLeadersOfATermFireQ1(t *testing.T) {
+	r := newRig(t)
+	v, _ := r.twin(2)
+	v.Status.Role = quorum.Leader
+	r.firing(t, "Q1", v)
+}
+
+func TestAnotherEntryFiresQ2(t *testing.T) {
+	r := newRig(t)
+	for name, lie := range map[string]func(e *quorum.Entry){
+		"data": func(e *quorum.Entry) { e.Data = []byte("x") },
+		"term": func(e *quorum.Entry) { e.Term++ },
+		"kind": func(e *quorum.Entry) { e.Kind = quorum.EntryConfChangeV2 },
+	} {
+		v, l := r.twin(2)
+		lie(&l.entries[1])
+		r.cluster.Wiped(2)
+		t.Run(name, func(t *testing.T) { r.firing(t, "Q2", v) })
+	}
+}
+
+func TestALeaderWithoutWhatWasCommittedFiresQ3(t *testing.T) {
+	r := newRig(t)
+	v, l := r.twin(2)
+	last := r.cluster.Ledger.Last()
+	v.Status.Role, v.Status.Hard.Term = quorum.Leader, last.Term+1
+	l.terms[last.Index] = last.Term - 1
+	r.firing(t, "Q3", v)
+}
+
+func TestWhatIsAppliedAndNotDurableFiresQ4(t *testing.T) {
+	r := newRig(t)
+	v, l := r.twin(2)
+	v.Status.Members.Voters = []uint64{99}
+	r.next(v, l, nil)
+	r.firing(t, "Q4", v)
+	require.Len(t, r.failed, 2, "neither on its own medium nor on a majority's")
+}
+
+func TestEntriesOutOfOrderFireQ6(t *testing.T) {
+	r := newRig(t)
+	v, _ := r.twin(2)
+	r.cluster.Controller(v)
+	back, _ := r.twin(2)
+	back.Status.Applied = r.cluster.Ledger.at(3).position()
+	back.Image = r.cluster.Ledger.Image(3)
+	r.firing(t, "Q6", back)
+
+	r.cluster.Wiped(2)
+	gap, l := r.twin(2)
+	l.entries = append(l.entries[:1:1], l.entries[2:]...)
+	r.firing(t, "Q6", gap)
+
+	r.cluster.Wiped(2)
+	stale, _ := r.twin(2)
+	stale.Image = r.cluster.Ledger.Image(3)
+	r.firing(t, "Q6", stale)
+}
+
+func TestASnapshotThatSaysSomethingElseFiresQ7(t *testing.T) {
+	r := newRig(t)
+	files := r.machine.Disk.Entries(raftDirectory())
+	at := quorum.Position{}
+	for _, f := range files {
+		if quorum.IsSnapshotName(f.Name) {
+			b, _ := r.machine.Disk.Bytes(env.Path{Name: quorum.Directory + "/" + f.Name})
+			at, _, _, _ = quorum.InspectSnapshot(f.Name, b)
+		}
+	}
+	require.Greater(t, at.Index, founding.Index, "the node has made a snapshot")
+	v, l := r.twin(2)
+	v.Status.Start, l.first = at, at.Index+1
+	r.cluster.Controller(v)
+	require.Empty(t, r.texts)
+
+	r.cluster.Wiped(2)
+	v.Status.Start.Term++
+	r.firing(t, "Q7", v)
+
+	r.cluster.Wiped(2)
+	v.Status.Start = at
+	e := r.cluster.Ledger.at(at.Index)
+	e.Image, _ = metadata.Empty().Apply(metadata.Index(at.Index), &metadata.ClusterRecord{ID: "another"})
+	r.firing(t, "Q7", v)
+}
+
+func TestALogThatWentBackFiresQ8(t *testing.T) {
+	for name, lie := range map[string]func(v *Voter, l *liar){
+		"shorter": func(v *Voter, _ *liar) { v.Status.Last.Index-- },
+		"term":    func(v *Voter, _ *liar) { v.Status.Hard.Term-- },
+		"ghost":   func(v *Voter, l *liar) { l.terms[v.Status.Last.Index]--; v.Status.Start = founding },
+		"vote":    func(v *Voter, _ *liar) { v.Status.Hard.Vote = 5 },
+		"voter":   func(v *Voter, _ *liar) { v.Status.Voter = 5 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			v, _ := r.twin(2)
+			v.Status.Hard.Vote = 99
+			r.cluster.Controller(v)
+			require.Empty(t, r.texts)
+			again, l := r.twin(2)
+			again.Life, again.Status.Hard.Vote = 2, 99
+			again.Status.Applied, again.Image = founding, metadata.Empty()
+			lie(again, l)
+			r.firing(t, "Q8", again)
+		})
+	}
+}
+
+func TestAnEntryThatWasNotSyncedMayBeMissing(t *testing.T) {
+	r := newRig(t)
+	v, _ := r.twin(2)
+	r.cluster.Controller(v)
+	longer, l := r.twin(2)
+	longer.Status.Last.Index++
+	l.terms[longer.Status.Last.Index] = longer.Status.Last.Term
+	longer.Status.FileBytes += 50 // not synced
+	r.cluster.Controller(longer)
+	for life, lost := range []bool{false, true} {
+		again, l := r.twin(2)
+		again.Life = life + 2
+		again.Status.Applied, again.Image, again.Status.Generation = founding, metadata.Empty(), uint64(life+2)
+		if !lost {
+			again.Status.Last.Index++
+			l.terms[again.Status.Last.Index] = again.Status.Last.Term
+		}
+		again.Status.SyncedBytes = 0
+		r.cluster.Controller(again)
+	}
+	require.Empty(t, r.texts)
+}
+
+func TestAControllerThatActsTooEarlyFiresQ10(t *testing.T) {
+	r := newRig(t)
+	v, l := r.twin(2)
+	l.entries = l.entries[:2]
+	v.Status.Hard.Term++
+	v.Ready = true
+	v.Status.Applied = r.cluster.Ledger.at(3).position()
+	v.Image = r.cluster.Ledger.Image(3)
+	r.firing(t, "Q10", v)
+}
+
+func TestABrokerThatKnowsSomethingElseFiresQ10(t *testing.T) {
+	r := newRig(t)
+	last := metadata.Index(r.cluster.Ledger.Last().Index)
+	ahead, err := r.cluster.Ledger.Image(uint64(last)).Apply(last + 1)
+	require.NoError(t, err)
+	other, err := metadata.Empty().Apply(last, &metadata.ClusterRecord{ID: "another"})
+	require.NoError(t, err)
+	for _, image := range []*metadata.Image{ahead, other} {
+		r.failed = nil
+		r.cluster.Broker(2, 1, image)
+		require.Equal(t, []string{"Q10"}, r.failed)
+	}
+}
+
+func TestAnImageThatTheLogDoesNotMakeFiresR12(t *testing.T) {
+	r := newRig(t)
+	v, _ := r.twin(2)
+	last := metadata.Index(r.cluster.Ledger.Last().Index)
+	image, err := metadata.Empty().Apply(last, &metadata.ClusterRecord{ID: "another"})
+	require.NoError(t, err)
+	v.Image = image
+	r.firing(t, "R12", v)
+}
+
+func TestAssignmentsThatContradictThemselvesFireR7(t *testing.T) {
+	r := newRig(t)
+	good := metadata.Partition{Replicas: []kafka.BrokerID{1, 2}, ISR: []kafka.BrokerID{1, 2}, Leader: 1}
+	for name, c := range map[string]struct {
+		fires bool
+		lie   func(p *metadata.Partition)
+	}{
+		"sound":              {false, func(*metadata.Partition) {}},
+		"no leader":          {false, func(p *metadata.Partition) { p.Leader = kafka.NoBroker }},
+		"stranger in ISR":    {true, func(p *metadata.Partition) { p.ISR = append(p.ISR, 7) }},
+		"stranger in ELR":    {true, func(p *metadata.Partition) { p.ELR = append(p.ELR, 7) }},
+		"in both":            {true, func(p *metadata.Partition) { p.ELR = append(p.ELR, 2) }},
+		"leader not in ISR":  {true, func(p *metadata.Partition) { p.ISR = []kafka.BrokerID{2} }},
+		"leader not known":   {true, func(p *metadata.Partition) { p.Leader = 2 }},
+		"ELR without a need": {true, func(p *metadata.Partition) { p.ISR, p.ELR = []kafka.BrokerID{1}, []kafka.BrokerID{2} }},
+	} {
+		p := good
+		c.lie(&p)
+		id := kafka.TopicID{5}
+		after, err := metadata.Empty().Apply(3,
+			&metadata.ClusterRecord{ID: "x"},
+			&metadata.BrokerRecord{Broker: metadata.Broker{ID: 1, Epoch: 3}},
+			&metadata.BrokerRecord{Broker: metadata.Broker{ID: 2, Epoch: 3, Fenced: true}},
+			&metadata.TopicRecord{ID: id, Name: "orders"},
+			&metadata.PartitionRecord{TopicID: id, Partition: p})
+		require.NoError(t, err)
+		r.failed = nil
+		r.cluster.checkAssignment(metadata.Empty(), after)
+		require.Equal(t, c.fires, len(r.failed) > 0, "%s: %v", name, r.texts)
+	}
+}
+
+// frameOf is a request with one raft message.
+func frameOf(m *raftpb.Message) []byte {
+	data, _ := proto.Marshal(m)
+	return wire.AppendRequest(nil, 1, "n", &wire.QuorumMessagesRequest{
+		FromVoter: int64(m.GetFrom()), ToVoter: int64(m.GetTo()), Messages: [][]byte{data},
+	})
+}
+
+func TestPromisesThatAreNotDurableFireQ5(t *testing.T) {
+	r := newRig(t)
+	state := readMedium(r.machine.Disk)
+	require.NotZero(t, state.voter)
+	last := state.last()
+	message := func(t raftpb.MessageType, term, index, logTerm uint64) *raftpb.Message {
+		return &raftpb.Message{
+			Type: &t, From: &state.voter, To: new(uint64(5)), Term: &term, Index: &index, LogTerm: &logTerm,
+		}
+	}
+	term := state.term()
+	for _, c := range []struct {
+		fires bool
+		m     *raftpb.Message
+	}{
+		{false, message(raftpb.MsgApp, term, last.Index, last.Term)},
+		{true, message(raftpb.MsgApp, term+1, last.Index, last.Term)},
+		{false, message(raftpb.MsgAppResp, term, last.Index, 0)},
+		{true, message(raftpb.MsgAppResp, term, last.Index+1, 0)},
+		{true, message(raftpb.MsgVoteResp, term, 0, 0)}, // it has voted for itself
+		{true, message(raftpb.MsgVoteResp, term+1, 0, 0)},
+		{false, message(raftpb.MsgPreVoteResp, term+1, 0, 0)},
+		{false, message(raftpb.MsgPreVote, term+1, last.Index, last.Term)},
+		{false, message(raftpb.MsgVote, term, last.Index, last.Term)},
+		{true, message(raftpb.MsgVote, term+1, last.Index, last.Term)},
+		{true, message(raftpb.MsgVote, term, last.Index+1, last.Term)},
+	} {
+		r.failed, r.texts, r.cluster.votes = nil, nil, votes{}
+		r.cluster.Sent(1, frameOf(c.m))
+		require.Equal(t, c.fires, len(r.failed) > 0, "%v: %v", c.m.GetType(), r.texts)
+	}
+}
+
+func TestTwoVotesInATermFireQ5(t *testing.T) {
+	r := newRig(t)
+	r.cluster.checkVote(1, ballot{3, 8}, 4)
+	r.cluster.checkVote(1, ballot{3, 9}, 5)
+	r.cluster.checkVote(1, ballot{3, 8}, 4)
+	require.Empty(t, r.failed)
+	r.cluster.checkVote(1, ballot{3, 8}, 5)
+	require.Equal(t, []string{"Q5"}, r.failed)
+}
+
+func TestAJointMembershipNeedsBothMajorities(t *testing.T) {
+	in := map[uint64]bool{1: true, 2: true}
+	require.True(t, isQuorum(&quorum.ConfState{Voters: []uint64{1, 2, 3}}, in))
+	require.False(t, isQuorum(&quorum.ConfState{Voters: []uint64{1, 3, 4}}, in))
+	require.False(t, isQuorum(&quorum.ConfState{Voters: []uint64{1, 2, 3}, VotersOutgoing: []uint64{1, 3, 4}}, in))
+	require.False(t, isQuorum(&quorum.ConfState{}, in))
+}
