@@ -9,8 +9,8 @@ import (
 )
 
 // checkAssignment is R7, for every partition that an entry has changed: ISR and ELR are replicas and
-// have nothing in common; a leader is in the ISR, and no leader is a broker that may not lead; with
-// enough in the ISR there is no ELR.
+// have nothing in common; the ISR has active brokers alone; the leader is in it, and there is none
+// only if it is empty; with enough in the ISR there is no ELR.
 func (c *Cluster) checkAssignment(before, after *metadata.Image) {
 	for t := range after.Topics() {
 		old := before.TopicByID(t.ID)
@@ -52,14 +52,16 @@ func judgeAssignment(m *metadata.Image, t *metadata.Topic, p *metadata.Partition
 			return "in ISR and ELR"
 		}
 	}
-	if p.Leader == kafka.NoBroker {
-		return ""
+	for _, id := range p.ISR {
+		if b := m.Broker(id); b == nil || !b.Active() {
+			return "a broker in the ISR may not lead"
+		}
 	}
-	switch b := m.Broker(p.Leader); {
-	case !slices.Contains(p.ISR, p.Leader):
+	switch {
+	case p.Leader == kafka.NoBroker && len(p.ISR) > 0:
+		return "no leader, and an ISR"
+	case p.Leader != kafka.NoBroker && !slices.Contains(p.ISR, p.Leader):
 		return "the leader is not in the ISR"
-	case b == nil || b.Fenced:
-		return "the leader is fenced"
 	}
 	if len(p.ISR) >= minISR(t, p) && len(p.ELR) > 0 {
 		return "enough in the ISR, and an ELR"

@@ -190,19 +190,22 @@ func TestAnImageThatTheLogDoesNotMakeFiresR12(t *testing.T) {
 
 func TestAssignmentsThatContradictThemselvesFireR7(t *testing.T) {
 	r := newRig(t)
-	good := metadata.Partition{Replicas: []kafka.BrokerID{1, 2}, ISR: []kafka.BrokerID{1, 2}, Leader: 1}
+	good := metadata.Partition{Replicas: []kafka.BrokerID{1, 2, 3}}
+	good.ISR, good.Leader, good.LastKnownLeader = []kafka.BrokerID{1, 3}, 1, kafka.NoBroker
 	for name, c := range map[string]struct {
 		fires bool
 		lie   func(p *metadata.Partition)
 	}{
-		"sound":              {false, func(*metadata.Partition) {}},
-		"no leader":          {false, func(p *metadata.Partition) { p.Leader = kafka.NoBroker }},
-		"stranger in ISR":    {true, func(p *metadata.Partition) { p.ISR = append(p.ISR, 7) }},
-		"stranger in ELR":    {true, func(p *metadata.Partition) { p.ELR = append(p.ELR, 7) }},
-		"in both":            {true, func(p *metadata.Partition) { p.ELR = append(p.ELR, 2) }},
-		"leader not in ISR":  {true, func(p *metadata.Partition) { p.ISR = []kafka.BrokerID{2} }},
-		"leader not known":   {true, func(p *metadata.Partition) { p.Leader = 2 }},
-		"ELR without a need": {true, func(p *metadata.Partition) { p.ISR, p.ELR = []kafka.BrokerID{1}, []kafka.BrokerID{2} }},
+		"sound":             {false, func(*metadata.Partition) {}},
+		"none in sync":      {false, func(p *metadata.Partition) { p.ISR, p.Leader = nil, kafka.NoBroker }},
+		"few in sync":       {false, func(p *metadata.Partition) { p.ISR, p.ELR = p.ISR[:1], p.ISR[1:] }},
+		"no leader":         {true, func(p *metadata.Partition) { p.Leader = kafka.NoBroker }},
+		"stranger in ISR":   {true, func(p *metadata.Partition) { p.ISR = append(p.ISR, 7) }},
+		"stranger in ELR":   {true, func(p *metadata.Partition) { p.ISR, p.ELR = p.ISR[:1], []kafka.BrokerID{7} }},
+		"in both":           {true, func(p *metadata.Partition) { p.ISR, p.ELR = p.ISR[:1], p.ISR[:1] }},
+		"fenced in ISR":     {true, func(p *metadata.Partition) { p.ISR = append(p.ISR, 2) }},
+		"leader not in ISR": {true, func(p *metadata.Partition) { p.Leader = 2 }},
+		"needless ELR":      {true, func(p *metadata.Partition) { p.ELR = []kafka.BrokerID{2} }},
 	} {
 		p := good
 		c.lie(&p)
@@ -211,6 +214,7 @@ func TestAssignmentsThatContradictThemselvesFireR7(t *testing.T) {
 			&metadata.ClusterRecord{ID: "x"},
 			&metadata.BrokerRecord{Broker: metadata.Broker{ID: 1, Epoch: 3}},
 			&metadata.BrokerRecord{Broker: metadata.Broker{ID: 2, Epoch: 3, Fenced: true}},
+			&metadata.BrokerRecord{Broker: metadata.Broker{ID: 3, Epoch: 3}},
 			&metadata.TopicRecord{ID: id, Name: "orders"},
 			&metadata.PartitionRecord{TopicID: id, Partition: p})
 		require.NoError(t, err)
