@@ -61,12 +61,6 @@ func newTopics(m *kmsg.CreateTopicsRequest) []metadata.NewTopic {
 	return topics
 }
 
-// Sources of a setting, as Kafka numbers them.
-const (
-	sourceTopic   kmsg.ConfigSource = 1
-	sourceDefault kmsg.ConfigSource = 5
-)
-
 func (c *Controller) describeCreation(o *metadata.CreatedTopic, validateOnly bool,
 ) kmsg.CreateTopicsResponseTopic {
 	t := kmsg.NewCreateTopicsResponseTopic()
@@ -79,13 +73,12 @@ func (c *Controller) describeCreation(o *metadata.CreatedTopic, validateOnly boo
 		t.TopicID = o.ID
 	}
 	t.NumPartitions, t.ReplicationFactor = o.Partitions, o.ReplicationFactor
-	settings := metadata.EffectiveTopicConfigs(c.config.Topic, o.Configs, int(o.ReplicationFactor))
-	for _, e := range settings {
+	settings := c.queue.latest.DescribeTopicConfigs(&kafka.BrokerValues{Topic: c.config.Topic},
+		kafka.NoBroker, o.Configs, int(o.ReplicationFactor))
+	for i := range settings {
 		setting := kmsg.NewCreateTopicsResponseTopicConfig()
-		setting.Name, setting.Value, setting.Source = e.Name, &e.Value, int8(sourceDefault)
-		if e.Override {
-			setting.Source = int8(sourceTopic)
-		}
+		setting.Name, setting.Value = settings[i].Name, &settings[i].Value
+		setting.Source = int8(settings[i].Source)
 		t.Configs = append(t.Configs, setting)
 	}
 	return t

@@ -13,6 +13,7 @@ import (
 // promise.
 type TopicSetting struct {
 	Name string
+	Type SettingType
 	// Default is in force where nothing is set. It is Kafka's, except where Stet does something
 	// else; "" of min.insync.replicas: as DefaultMinInsyncReplicas says.
 	Default string
@@ -22,6 +23,42 @@ type TopicSetting struct {
 
 	instead string                  // what Stet does, so that only some values can be obeyed
 	allowed func(value string) bool // nil: all that set accepts
+}
+
+// BrokerName returns the name of the broker setting that is in force where no topic sets this one; ""
+// for none (ServerTopicConfigSynonyms).
+func (s *TopicSetting) BrokerName() string {
+	switch s.Name {
+	case "errors.deadletterqueue.group.enable", "follower.replication.throttled.replicas",
+		"leader.replication.throttled.replicas", "remote.log.copy.disable",
+		"remote.log.delete.on.disable", "remote.storage.enable":
+		return ""
+	case "compression.gzip.level", "compression.lz4.level", "compression.type",
+		"compression.zstd.level", "max.decompressed.message.bytes", "min.insync.replicas",
+		"unclean.leader.election.enable":
+		return s.Name
+	case "delete.retention.ms", "max.compaction.lag.ms", "min.compaction.lag.ms":
+		return "log.cleaner." + s.Name
+	case "file.delete.delay.ms":
+		return "log.segment.delete.delay.ms"
+	case "flush.messages":
+		return "log.flush.interval.messages"
+	case "flush.ms":
+		return "log.flush.interval.ms"
+	case "max.message.bytes":
+		return "message.max.bytes"
+	case "min.cleanable.dirty.ratio":
+		return "log.cleaner.min.cleanable.ratio"
+	case "remote.copy.lag.bytes", "remote.copy.lag.ms":
+		return "log.remote." + strings.TrimPrefix(s.Name, "remote.")
+	case "segment.index.bytes":
+		return "log.index.size.max.bytes"
+	case "segment.jitter.ms":
+		return "log.roll.jitter.ms"
+	case "segment.ms":
+		return "log.roll.ms"
+	}
+	return "log." + s.Name
 }
 
 // FindTopicSetting returns the setting with Kafka's name.
@@ -77,22 +114,22 @@ const (
 func TopicSettings() []TopicSetting {
 	return []TopicSetting{
 		cleanupPolicy(),
-		only("compression.gzip.level", "-1", "keeps the codec of the producer"),
-		only("compression.lz4.level", "9", "keeps the codec of the producer"),
-		only("compression.type", "producer", "keeps the codec of the producer"),
-		only("compression.zstd.level", "3", "keeps the codec of the producer"),
-		only("delete.retention.ms", "86400000", "does not compact yet"),
-		only("errors.deadletterqueue.group.enable", "false", "has no share groups yet"),
-		only("file.delete.delay.ms", "0", "removes files at once"),
+		only("compression.gzip.level", SettingInt, "-1", "keeps the codec of the producer"),
+		only("compression.lz4.level", SettingInt, "9", "keeps the codec of the producer"),
+		only("compression.type", SettingString, "producer", "keeps the codec of the producer"),
+		only("compression.zstd.level", SettingInt, "3", "keeps the codec of the producer"),
+		only("delete.retention.ms", SettingLong, "86400000", "does not compact yet"),
+		only("errors.deadletterqueue.group.enable", SettingBoolean, "false", "has no share groups yet"),
+		only("file.delete.delay.ms", SettingLong, "0", "removes files at once"),
 		long("flush.messages", never, 1, func(c *TopicConfig) *int64 { return &c.FlushMessages }),
-		only("flush.ms", never, "does not flush by time yet, only by flush.messages"),
-		only("follower.replication.throttled.replicas", "", "does not throttle replication"),
+		only("flush.ms", SettingLong, never, "does not flush by time yet, only by flush.messages"),
+		only("follower.replication.throttled.replicas", SettingList, "", "does not throttle replication"),
 		integer("index.interval.bytes", "4096", 0,
 			func(c *TopicConfig) *int32 { return &c.IndexIntervalBytes }),
-		only("leader.replication.throttled.replicas", "", "does not throttle replication"),
-		only("local.retention.bytes", "-2", "has no tiered storage"),
-		only("local.retention.ms", "-2", "has no tiered storage"),
-		only("max.compaction.lag.ms", never, "does not compact yet"),
+		only("leader.replication.throttled.replicas", SettingList, "", "does not throttle replication"),
+		only("local.retention.bytes", SettingLong, "-2", "has no tiered storage"),
+		only("local.retention.ms", SettingLong, "-2", "has no tiered storage"),
+		only("max.compaction.lag.ms", SettingLong, never, "does not compact yet"),
 		integer("max.decompressed.message.bytes", "2147483639", 0,
 			func(c *TopicConfig) *int32 { return &c.MaxDecompressedMessageBytes }),
 		integer("max.message.bytes", "1048588", 0,
@@ -102,33 +139,32 @@ func TopicSettings() []TopicSetting {
 		long("message.timestamp.before.max.ms", never, 0,
 			func(c *TopicConfig) *int64 { return &c.TimestampBeforeMaxMs }),
 		timestampType(),
-		only("min.cleanable.dirty.ratio", "0.5", "does not compact yet"),
-		only("min.compaction.lag.ms", "0", "does not compact yet"),
-		integer("min.insync.replicas", "", 1,
-			func(c *TopicConfig) *int32 { return &c.MinInsyncReplicas }),
-		only("preallocate", "false", "does not preallocate files"),
-		only("remote.copy.lag.bytes", "-1", "has no tiered storage"),
-		only("remote.copy.lag.ms", "0", "has no tiered storage"),
-		only("remote.log.copy.disable", "false", "has no tiered storage"),
-		only("remote.log.delete.on.disable", "false", "has no tiered storage"),
-		only("remote.storage.enable", "false", "has no tiered storage"),
-		only("retention.bytes", "-1", "keeps records for ever, so far"),
-		only("retention.ms", "-1", "keeps records for ever, so far"),
+		only("min.cleanable.dirty.ratio", SettingDouble, "0.5", "does not compact yet"),
+		only("min.compaction.lag.ms", SettingLong, "0", "does not compact yet"),
+		minInsyncReplicas(),
+		only("preallocate", SettingBoolean, "false", "does not preallocate files"),
+		only("remote.copy.lag.bytes", SettingLong, "-1", "has no tiered storage"),
+		only("remote.copy.lag.ms", SettingLong, "0", "has no tiered storage"),
+		only("remote.log.copy.disable", SettingBoolean, "false", "has no tiered storage"),
+		only("remote.log.delete.on.disable", SettingBoolean, "false", "has no tiered storage"),
+		only("remote.storage.enable", SettingBoolean, "false", "has no tiered storage"),
+		only("retention.bytes", SettingLong, "-1", "keeps records for ever, so far"),
+		only("retention.ms", SettingLong, "-1", "keeps records for ever, so far"),
 		integer("segment.bytes", "1073741824", 1<<20,
 			func(c *TopicConfig) *int32 { return &c.SegmentBytes }),
 		integer("segment.index.bytes", "10485760", 4,
 			func(c *TopicConfig) *int32 { return &c.SegmentIndexBytes }),
-		only("segment.jitter.ms", "0", "rolls without jitter"),
+		only("segment.jitter.ms", SettingLong, "0", "rolls without jitter"),
 		long("segment.ms", week, 1, func(c *TopicConfig) *int64 { return &c.SegmentMs }),
-		only("unclean.leader.election.enable", "false", "elects no unclean leaders"),
+		only("unclean.leader.election.enable", SettingBoolean, "false", "elects no unclean leaders"),
 	}
 }
 
 // only is a setting that is not obeyed: the value that is true of Stet is accepted, in any case of
 // its letters, as Kafka reads booleans.
-func only(name, value, instead string) TopicSetting {
+func only(name string, kind SettingType, value, instead string) TopicSetting {
 	return TopicSetting{
-		Name: name, Default: value, instead: instead,
+		Name: name, Type: kind, Default: value, instead: instead,
 		allowed: func(asked string) bool { return strings.EqualFold(asked, value) },
 	}
 }
@@ -139,7 +175,7 @@ func only(name, value, instead string) TopicSetting {
 // since Kafka 4.2.
 func cleanupPolicy() TopicSetting {
 	return TopicSetting{
-		Name: "cleanup.policy", Default: "delete", instead: "does not compact yet",
+		Name: "cleanup.policy", Type: SettingList, Default: "delete", instead: "does not compact yet",
 		set: func(c *TopicConfig, value string) error {
 			seen := map[string]bool{"": value != ""} // an empty list is one, an empty element is not
 			for policy := range strings.SplitSeq(value, ",") {
@@ -162,9 +198,23 @@ func cleanupPolicy() TopicSetting {
 	}
 }
 
+// minInsyncReplicas depends on the number of replicas where it is not set.
+func minInsyncReplicas() TopicSetting {
+	s := integer("min.insync.replicas", "", 1,
+		func(c *TopicConfig) *int32 { return &c.MinInsyncReplicas })
+	number := s.text
+	s.text = func(c *TopicConfig) string {
+		if c.MinInsyncReplicas == 0 {
+			return ""
+		}
+		return number(c)
+	}
+	return s
+}
+
 func timestampType() TopicSetting {
 	return TopicSetting{
-		Name: "message.timestamp.type", Default: "CreateTime",
+		Name: "message.timestamp.type", Type: SettingString, Default: "CreateTime",
 		set: func(c *TopicConfig, value string) error {
 			if value != "CreateTime" && value != "LogAppendTime" {
 				return fmt.Errorf("%q is neither CreateTime nor LogAppendTime", value)
@@ -182,25 +232,33 @@ func timestampType() TopicSetting {
 }
 
 func integer(name, value string, least int32, field func(*TopicConfig) *int32) TopicSetting {
-	return number(name, value, int64(least), math.MaxInt32, field)
+	return number(name, SettingInt, value, int64(least), math.MaxInt32, field)
 }
 
 func long(name, value string, least int64, field func(*TopicConfig) *int64) TopicSetting {
-	return number(name, value, least, math.MaxInt64, field)
+	return number(name, SettingLong, value, least, math.MaxInt64, field)
 }
 
-func number[T int32 | int64](name, value string, least, most int64, field func(*TopicConfig) *T,
+func number[T int32 | int64](name string, kind SettingType, value string, least, most int64,
+	field func(*TopicConfig) *T,
 ) TopicSetting {
 	return TopicSetting{
-		Name: name, Default: value,
+		Name: name, Type: kind, Default: value,
 		set: func(c *TopicConfig, value string) error {
-			n, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
-			if err != nil || n < least || n > most {
-				return fmt.Errorf("%q is not an integer from %d to %d", value, least, most)
+			n, err := parseNumber(value, least, most)
+			if err == nil {
+				*field(c) = T(n)
 			}
-			*field(c) = T(n)
-			return nil
+			return err
 		},
 		text: func(c *TopicConfig) string { return strconv.FormatInt(int64(*field(c)), 10) },
 	}
+}
+
+func parseNumber(value string, least, most int64) (int64, error) {
+	n, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
+	if err != nil || n < least || n > most {
+		return 0, fmt.Errorf("%q is not an integer from %d to %d", value, least, most)
+	}
+	return n, nil
 }

@@ -231,10 +231,11 @@ func TestWhatIsInForceIsTold(t *testing.T) {
 // effective returns the settings in force by name; those that the topic set say so.
 func effective(base kafka.TopicConfig, overrides []ConfigEntry, factor int) map[string]string {
 	of := map[string]string{}
-	for _, e := range EffectiveTopicConfigs(base, overrides, factor) {
-		of[e.Name] = e.Value
-		if e.Override {
-			of[e.Name] += " (set)"
+	static := kafka.BrokerValues{Topic: base}
+	for _, d := range Empty().DescribeTopicConfigs(&static, kafka.NoBroker, overrides, factor) {
+		of[d.Name] = d.Value
+		if d.Source == SourceTopic {
+			of[d.Name] += " (set)"
 		}
 	}
 	return of

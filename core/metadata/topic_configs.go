@@ -45,27 +45,3 @@ func TopicConfig(base kafka.TopicConfig, overrides []ConfigEntry) kafka.TopicCon
 	}
 	return base
 }
-
-// EffectiveConfig is a setting in force, and whether the topic set it itself.
-type EffectiveConfig struct {
-	ConfigEntry
-	Override bool
-}
-
-// EffectiveTopicConfigs returns all settings of a topic with these overrides, by ascending name.
-func EffectiveTopicConfigs(base kafka.TopicConfig, overrides []ConfigEntry, replicationFactor int,
-) []EffectiveConfig {
-	config := TopicConfig(base, overrides)
-	config.MinInsyncReplicas = int32(config.MinInsync(replicationFactor))
-	settings := kafka.TopicSettings()
-	out := make([]EffectiveConfig, len(settings))
-	for i, s := range settings {
-		out[i].ConfigEntry = ConfigEntry{s.Name, s.Value(&config)}
-		for _, e := range overrides {
-			if e.Name == s.Name {
-				out[i].Value, out[i].Override = e.Value, true
-			}
-		}
-	}
-	return out
-}

@@ -1,0 +1,165 @@
+package kafka
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// BrokerValues holds what is in force on one broker under the names of broker settings: a field for
+// each that Stet acts upon. BrokerSettings binds the two. Times are in milliseconds.
+type BrokerValues struct {
+	Topic TopicConfig // where a topic sets nothing
+
+	AutoCreateTopics         bool
+	CheckpointIntervalMs     int64
+	DefaultReplicationFactor int16
+	FetchMaxBytes            int32
+	FetchSessionSlots        int32
+	HeartbeatIntervalMs      int64
+	NumPartitions            int32
+	ProducerExpirationMs     int64
+	RecoveryJobs             int32
+	RequestTimeoutMs         int64
+}
+
+// BrokerSetting describes one broker setting of Kafka that Stet knows. What it does not know it
+// refuses by name.
+type BrokerSetting struct {
+	Name    string
+	Type    SettingType
+	Default string // Kafka's, except where Stet does something else
+	// Dynamic settings can be changed while brokers run, for one or for all that set nothing.
+	// Others are read when a broker starts.
+	Dynamic bool
+	// WholeCluster is a dynamic setting that must be the same on all brokers: the controller decides
+	// by it.
+	WholeCluster bool
+
+	topic *TopicSetting // whose default it is; nil for none
+	set   func(v *BrokerValues, value string) error
+	text  func(v *BrokerValues) string
+}
+
+// Check returns why a value can not be set, or nil. The error begins with the setting's name.
+func (s *BrokerSetting) Check(value string) error {
+	if s.topic != nil {
+		checked := *s.topic
+		checked.Name = s.Name
+		return checked.Check(value)
+	}
+	if err := s.set(&BrokerValues{}, strings.TrimSpace(value)); err != nil {
+		return fmt.Errorf("%s: %w", s.Name, err)
+	}
+	return nil
+}
+
+// Obeyed says whether a broker that finds the value set while it runs, for all brokers or for itself,
+// acts upon it. A value that this software would not accept was set by another version.
+func (s *BrokerSetting) Obeyed(value string, forAll bool) bool {
+	return s.Dynamic && (forAll || !s.WholeCluster) && s.Check(value) == nil
+}
+
+// Set changes the setting to a value that Check accepts.
+func (s *BrokerSetting) Set(v *BrokerValues, value string) error {
+	if s.topic != nil {
+		return v.Topic.Set(s.topic.Name, value)
+	}
+	return s.set(v, strings.TrimSpace(value))
+}
+
+// Value returns what is in force under v.
+func (s *BrokerSetting) Value(v *BrokerValues) string {
+	if s.topic != nil {
+		return s.topic.Value(&v.Topic)
+	}
+	return s.text(v)
+}
+
+// FindBrokerSetting returns the setting with Kafka's name.
+func FindBrokerSetting(name string) (BrokerSetting, bool) {
+	all := BrokerSettings()
+	i, known := slices.BinarySearchFunc(all, name, func(s BrokerSetting, name string) int {
+		return strings.Compare(s.Name, name)
+	})
+	if !known {
+		return BrokerSetting{}, false
+	}
+	return all[i], true
+}
+
+// BrokerSettings lists the broker settings that Stet knows, by ascending name: its own values, and the
+// defaults of all topic settings.
+func BrokerSettings() []BrokerSetting {
+	all := []BrokerSetting{
+		brokerBool("auto.create.topics.enable", "true",
+			func(v *BrokerValues) *bool { return &v.AutoCreateTopics }),
+		brokerNumber("broker.heartbeat.interval.ms", SettingInt, "2000", 1, math.MaxInt32,
+			func(v *BrokerValues) *int64 { return &v.HeartbeatIntervalMs }),
+		brokerNumber("default.replication.factor", SettingInt, "1", 1, math.MaxInt16,
+			func(v *BrokerValues) *int16 { return &v.DefaultReplicationFactor }),
+		brokerNumber("fetch.max.bytes", SettingInt, "57671680", 1024, math.MaxInt32,
+			func(v *BrokerValues) *int32 { return &v.FetchMaxBytes }),
+		brokerNumber("log.flush.offset.checkpoint.interval.ms", SettingInt, "60000", 1, math.MaxInt32,
+			func(v *BrokerValues) *int64 { return &v.CheckpointIntervalMs }),
+		brokerNumber("max.incremental.fetch.session.cache.slots", SettingInt, "1000", 0, 1<<20,
+			func(v *BrokerValues) *int32 { return &v.FetchSessionSlots }),
+		brokerNumber("num.partitions", SettingInt, "1", 1, 1<<20,
+			func(v *BrokerValues) *int32 { return &v.NumPartitions }),
+		dynamic(brokerNumber("num.recovery.threads.per.data.dir", SettingInt, "2", 1, 1<<10,
+			func(v *BrokerValues) *int32 { return &v.RecoveryJobs })),
+		dynamic(brokerNumber("producer.id.expiration.ms", SettingInt, "86400000", 1, math.MaxInt32,
+			func(v *BrokerValues) *int64 { return &v.ProducerExpirationMs })),
+		brokerNumber("request.timeout.ms", SettingInt, "30000", 1, math.MaxInt32,
+			func(v *BrokerValues) *int64 { return &v.RequestTimeoutMs }),
+	}
+	for _, t := range TopicSettings() {
+		if name := t.BrokerName(); name != "" {
+			all = append(all, BrokerSetting{
+				Name: name, Type: t.Type, Default: t.Default, Dynamic: true,
+				WholeCluster: name == "min.insync.replicas" || name == "unclean.leader.election.enable",
+				topic:        &t,
+			})
+		}
+	}
+	slices.SortFunc(all, func(a, b BrokerSetting) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+func dynamic(s BrokerSetting) BrokerSetting {
+	s.Dynamic = true
+	return s
+}
+
+func brokerBool(name, value string, field func(*BrokerValues) *bool) BrokerSetting {
+	return BrokerSetting{
+		Name: name, Type: SettingBoolean, Default: value,
+		set: func(v *BrokerValues, value string) error {
+			on := strings.EqualFold(value, "true")
+			if !on && !strings.EqualFold(value, "false") {
+				return fmt.Errorf("%q is neither true nor false", value)
+			}
+			*field(v) = on
+			return nil
+		},
+		text: func(v *BrokerValues) string { return strconv.FormatBool(*field(v)) },
+	}
+}
+
+func brokerNumber[T int16 | int32 | int64](name string, kind SettingType, value string,
+	least, most int64, field func(*BrokerValues) *T,
+) BrokerSetting {
+	return BrokerSetting{
+		Name: name, Type: kind, Default: value,
+		set: func(v *BrokerValues, value string) error {
+			n, err := parseNumber(value, least, most)
+			if err == nil {
+				*field(v) = T(n)
+			}
+			return err
+		},
+		text: func(v *BrokerValues) string { return strconv.FormatInt(int64(*field(v)), 10) },
+	}
+}
