@@ -22,6 +22,16 @@ func (c *Controller) request(r *env.Request) {
 		c.brokerHeartbeat(r, body)
 	case *kmsg.AllocateProducerIDsRequest:
 		c.allocateProducerIDs(r, body)
+	case *kmsg.CreatePartitionsRequest:
+		c.createPartitions(r, body)
+	case *kmsg.IncrementalAlterConfigsRequest:
+		c.incrementalAlterConfigs(r, body)
+	case *kmsg.AlterConfigsRequest:
+		c.alterConfigs(r, body)
+	case *kmsg.UpdateFeaturesRequest:
+		c.updateFeatures(r, body)
+	case *wire.MetadataIndexRequest:
+		c.metadataIndex(r)
 	case *wire.MetadataFetchRequest:
 		c.metadataFetch(r, body)
 	default:

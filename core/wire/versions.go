@@ -82,6 +82,10 @@ var brokerVersions = [...]KeyVersions{
 var controllerVersions = [...]KeyVersions{
 	{KeyCreateTopics, "CreateTopics", 2, 7, 2, 5},
 	{KeyDeleteTopics, "DeleteTopics", 1, 6, 1, 4},
+	{KeyAlterConfigs, "AlterConfigs", 0, 2, 0, 2},
+	{KeyCreatePartitions, "CreatePartitions", 0, 3, 0, 2},
+	{KeyIncrementalAlterConfigs, "IncrementalAlterConfigs", 0, 1, 0, 1},
+	{KeyUpdateFeatures, "UpdateFeatures", 0, 2, 0, 0},
 	{KeyBrokerRegistration, "BrokerRegistration", 0, 4, 0, 0},
 	{KeyBrokerHeartbeat, "BrokerHeartbeat", 0, 2, 0, 0},
 	{KeyAllocateProducerIDs, "AllocateProducerIds", 0, 0, 0, 0},
@@ -89,6 +93,7 @@ var controllerVersions = [...]KeyVersions{
 	{KeyQuorumHello, "QuorumHello", 0, 0, 0, 0},
 	{KeyQuorumMessages, "QuorumMessages", 0, 0, 0, 0},
 	{KeyQuorumSnapshot, "QuorumSnapshot", 0, 0, 0, 0},
+	{KeyMetadataIndex, "MetadataIndex", 0, 0, 0, 0},
 }
 
 // Versions lists what the listener speaks, sorted by key.
