@@ -138,7 +138,7 @@ func TestFeaturesInForceStayAndOthersAreRefused(t *testing.T) {
 		m := kmsg.NewPtrUpdateFeaturesRequest()
 		m.Version = version
 		u := kmsg.NewUpdateFeaturesRequestFeatureUpdate()
-		u.Feature, u.MaxVersionLevel, u.UpgradeType = metadata.LevelFeature, metadata.CurrentLevel, 1
+		u.Feature, u.MaxVersionLevel, u.UpgradeType = metadata.FeatureName, metadata.CurrentLevel, 1
 		m.FeatureUpdates = append(m.FeatureUpdates, u)
 		answer := r.call(m).(*kmsg.UpdateFeaturesResponse)
 		require.Zero(t, answer.ErrorCode)

@@ -39,7 +39,7 @@ func (c *Controller) updateFeatures(r *env.Request, m *kmsg.UpdateFeaturesReques
 		}
 	}
 	records, outcomes, code, message := metadata.UpdateFeatures(c.queue.latest,
-		metadata.SupportedFeatures(), asked)
+		metadata.AdvertisedFeatures(), asked)
 	if m.ValidateOnly {
 		records = nil
 	}

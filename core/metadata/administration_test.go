@@ -254,16 +254,16 @@ func TestListsAreChangedInPlace(t *testing.T) {
 }
 
 func TestFeatureLevelsRiseWhenAllBrokersSupportThem(t *testing.T) {
-	supported := []BrokerFeature{{MetadataFeature, 33, 33}, {LevelFeature, 1, 2}}
+	supported := []FeatureRange{{MetadataFeature, 33, 33}, {FeatureName, 1, 2}}
 	image, err := Empty().Apply(1, &ClusterRecord{"c", Features{Level: 1}},
-		&BrokerRecord{Broker{ID: 1, Epoch: -1, Features: []BrokerFeature{{LevelFeature, 1, 2}}}})
+		&BrokerRecord{Broker{ID: 1, Epoch: -1, Features: []FeatureRange{{FeatureName, 1, 2}}}})
 	require.NoError(t, err)
-	require.Equal(t, []FinalizedFeature{{MetadataFeature, 33}, {LevelFeature, 1}},
+	require.Equal(t, []FinalizedFeature{{MetadataFeature, 33}, {FeatureName, 1}},
 		image.FinalizedFeatures())
-	raise := []FeatureUpdate{{LevelFeature, 2, Upgrade}}
+	raise := []FeatureUpdate{{FeatureName, 2, Upgrade}}
 	records, outcomes, code, _ := UpdateFeatures(image, supported, raise)
 	require.Equal(t, kafka.None, code)
-	require.Equal(t, []UpdatedFeature{{Name: LevelFeature}}, outcomes)
+	require.Equal(t, []UpdatedFeature{{Name: FeatureName}}, outcomes)
 	raised, err := image.Apply(2, records...)
 	require.NoError(t, err)
 	require.EqualValues(t, 2, raised.Features().Level)
@@ -274,17 +274,22 @@ func TestFeatureLevelsRiseWhenAllBrokersSupportThem(t *testing.T) {
 	require.Empty(t, records)
 	require.Equal(t, kafka.InvalidUpdateVersion, code)
 	require.Contains(t, message, "broker 2")
+	old, err = image.Apply(2, &VoterRecord{Voter{Voter: 7, Node: 3, Features: SupportedFeatures()}})
+	require.NoError(t, err)
+	_, _, code, message = UpdateFeatures(old, supported, raise)
+	require.Equal(t, kafka.InvalidUpdateVersion, code)
+	require.Contains(t, message, "controller 3")
 
 	for name, c := range map[string]struct {
 		asked []FeatureUpdate
 		code  kafka.ErrorCode
 	}{
-		"same":        {[]FeatureUpdate{{LevelFeature, 2, Upgrade}, {MetadataFeature, 33, Upgrade}}, kafka.None},
-		"lower":       {[]FeatureUpdate{{LevelFeature, 1, UnsafeDowngrade}}, kafka.InvalidUpdateVersion},
-		"unsupported": {[]FeatureUpdate{{LevelFeature, 3, Upgrade}}, kafka.InvalidUpdateVersion},
+		"same":        {[]FeatureUpdate{{FeatureName, 2, Upgrade}, {MetadataFeature, 33, Upgrade}}, kafka.None},
+		"lower":       {[]FeatureUpdate{{FeatureName, 1, UnsafeDowngrade}}, kafka.InvalidUpdateVersion},
+		"unsupported": {[]FeatureUpdate{{FeatureName, 3, Upgrade}}, kafka.InvalidUpdateVersion},
 		"unknown":     {[]FeatureUpdate{{"group.version", 1, Upgrade}}, kafka.InvalidUpdateVersion},
 		"other":       {[]FeatureUpdate{{MetadataFeature, 32, SafeDowngrade}}, kafka.InvalidUpdateVersion},
-		"type":        {[]FeatureUpdate{{LevelFeature, 2, 0}}, kafka.InvalidRequest},
+		"type":        {[]FeatureUpdate{{FeatureName, 2, 0}}, kafka.InvalidRequest},
 		"twice":       {[]FeatureUpdate{raise[0], raise[0]}, kafka.InvalidRequest},
 	} {
 		records, outcomes, code, message := UpdateFeatures(raised, supported, c.asked)
@@ -293,12 +298,12 @@ func TestFeatureLevelsRiseWhenAllBrokersSupportThem(t *testing.T) {
 		require.Equal(t, code == kafka.None, message == "", name)
 		require.Len(t, outcomes, len(c.asked), name)
 	}
-	_, _, code, _ = UpdateFeatures(image, supported, []FeatureUpdate{{LevelFeature, 2, SafeDowngrade}})
+	_, _, code, _ = UpdateFeatures(image, supported, []FeatureUpdate{{FeatureName, 2, SafeDowngrade}})
 	require.Equal(t, kafka.InvalidUpdateVersion, code)
 }
 
-func TestSupportedFeaturesAreSorted(t *testing.T) {
-	require.True(t, slices.IsSortedFunc(SupportedFeatures(), func(a, b BrokerFeature) int {
+func TestAdvertisedFeaturesAreSorted(t *testing.T) {
+	require.True(t, slices.IsSortedFunc(AdvertisedFeatures(), func(a, b FeatureRange) int {
 		return strings.Compare(a.Name, b.Name)
 	}))
 	require.Nil(t, Empty().FinalizedFeatures())

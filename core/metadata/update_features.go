@@ -8,23 +8,18 @@ import (
 	"stet/core/kafka"
 )
 
-// The features of the cluster, as clients see them.
+// MetadataFeature is what Kafka's tools know of a release. Its one level says which release the
+// requests are those of: 33 is 4.4-IV2.
 const (
-	// LevelFeature is Features.Level: what the cluster has agreed to of Stet's own behaviour.
-	LevelFeature = "stet.version"
-	// MetadataFeature is what Kafka's tools know of a release. Its one level says which release the
-	// requests are those of: 33 is 4.4-IV2.
 	MetadataFeature = "metadata.version"
 
 	metadataLevel int16 = 33
 )
 
-// SupportedFeatures lists what this software supports, by ascending name.
-func SupportedFeatures() []BrokerFeature {
-	return []BrokerFeature{
-		{MetadataFeature, metadataLevel, metadataLevel},
-		{LevelFeature, 1, CurrentLevel},
-	}
+// AdvertisedFeatures lists what clients are told that this software supports, by ascending name.
+func AdvertisedFeatures() []FeatureRange {
+	return append([]FeatureRange{{MetadataFeature, metadataLevel, metadataLevel}},
+		SupportedFeatures()...)
 }
 
 // FinalizedFeature is a feature with the level that is in force.
@@ -39,7 +34,7 @@ func (m *Image) FinalizedFeatures() []FinalizedFeature {
 	if m.features.Level == 0 {
 		return nil
 	}
-	return []FinalizedFeature{{MetadataFeature, metadataLevel}, {LevelFeature, m.features.Level}}
+	return []FinalizedFeature{{MetadataFeature, metadataLevel}, {FeatureName, m.features.Level}}
 }
 
 // UpgradeType says in which direction a level may go, with the numbers of UpdateFeatures.
@@ -66,9 +61,10 @@ type UpdatedFeature struct {
 }
 
 // UpdateFeatures decides on one UpdateFeatures request. The updates are made all or none. supported is
-// what the software of the controller supports; every registered broker must support a new level too.
+// what the software of the controller supports; every registered broker and every voter must support
+// a new level too.
 // No level can be lowered: what the log has was written at the level that is in force.
-func UpdateFeatures(image *Image, supported []BrokerFeature, asked []FeatureUpdate,
+func UpdateFeatures(image *Image, supported []FeatureRange, asked []FeatureUpdate,
 ) (records []Record, outcomes []UpdatedFeature, code kafka.ErrorCode, message string) {
 	features := image.Features()
 	var faults []string
@@ -84,7 +80,7 @@ func UpdateFeatures(image *Image, supported []BrokerFeature, asked []FeatureUpda
 		if r.refused() {
 			code = r.code
 			faults = append(faults, fmt.Sprintf("%s: %s", u.Name, r.text))
-		} else if u.Name == LevelFeature {
+		} else if u.Name == FeatureName {
 			features.Level = u.Level
 		}
 	}
@@ -97,8 +93,8 @@ func UpdateFeatures(image *Image, supported []BrokerFeature, asked []FeatureUpda
 	return records, outcomes, kafka.None, ""
 }
 
-func judgeFeature(image *Image, supported []BrokerFeature, u *FeatureUpdate) refusal {
-	known := slices.IndexFunc(supported, func(f BrokerFeature) bool { return f.Name == u.Name })
+func judgeFeature(image *Image, supported []FeatureRange, u *FeatureUpdate) refusal {
+	known := slices.IndexFunc(supported, func(f FeatureRange) bool { return f.Name == u.Name })
 	if known < 0 {
 		return refuse(kafka.InvalidUpdateVersion, "there is no such feature")
 	}
@@ -122,11 +118,15 @@ func judgeFeature(image *Image, supported []BrokerFeature, u *FeatureUpdate) ref
 		return refusal{}
 	}
 	for b := range image.Brokers() {
-		if !slices.ContainsFunc(b.Features, func(f BrokerFeature) bool {
-			return f.Name == u.Name && f.Min <= u.Level && u.Level <= f.Max
-		}) {
+		if !Supports(b.Features, u.Level) {
 			return refuse(kafka.InvalidUpdateVersion,
 				"level %d is not supported by broker %d: upgrade its software first", u.Level, b.ID)
+		}
+	}
+	for v := range image.Voters() {
+		if !Supports(v.Features, u.Level) {
+			return refuse(kafka.InvalidUpdateVersion,
+				"level %d is not supported by controller %d: upgrade its software first", u.Level, v.Node)
 		}
 	}
 	return refusal{}
