@@ -274,7 +274,7 @@ func TestFeatureLevelsRiseWhenAllBrokersSupportThem(t *testing.T) {
 	require.Empty(t, records)
 	require.Equal(t, kafka.InvalidUpdateVersion, code)
 	require.Contains(t, message, "broker 2")
-	old, err = image.Apply(2, &VoterRecord{Voter{Voter: 7, Node: 3, Features: SupportedFeatures()}})
+	old, err = image.Apply(2, &VoterRecord{Voter{ID: 7, Node: 3, Features: SupportedFeatures()}})
 	require.NoError(t, err)
 	_, _, code, message = UpdateFeatures(old, supported, raise)
 	require.Equal(t, kafka.InvalidUpdateVersion, code)
