@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 
 	"stet/bench/load"
 )
@@ -24,7 +25,7 @@ const (
 )
 
 // NewCluster prepares n nodes without starting them, with data below dir. The command holds {dir},
-// {node}, {listen} and {controllers}, a list of ID@HOST:PORT.
+// {node}, {host}, {listen}, which is {host}:9092, and {controllers}, a list of ID@HOST:9093.
 func NewCluster(root, command, dir string, n int) (*Cluster, error) {
 	network, err := NewNetwork(n)
 	if err != nil {
@@ -43,7 +44,7 @@ func NewCluster(root, command, dir string, n int) (*Cluster, error) {
 			Dir:     data, LogFile: data + ".log", root: root, dial: c.dialNode,
 		}
 		b.command = network.Run(i) + " " + strings.NewReplacer(
-			"{dir}", data, "{node}", strconv.Itoa(i), "{listen}", b.Address,
+			"{dir}", data, "{node}", strconv.Itoa(i), "{listen}", b.Address, "{host}", network.Host(i),
 			"{controllers}", strings.Join(controllers, ","),
 		).Replace(command)
 		c.Nodes = append(c.Nodes, b)
@@ -67,6 +68,21 @@ func (c *Cluster) Launch() error {
 			failures = append(failures, b.Launch())
 		}
 	}
+	return errors.Join(failures...)
+}
+
+// Stop stops all nodes at the same time.
+func (c *Cluster) Stop() error {
+	failures := make([]error, len(c.Nodes))
+	var stopping sync.WaitGroup
+	for i, b := range c.Nodes {
+		stopping.Go(func() {
+			if err := b.Stop(); err != nil {
+				failures[i] = fmt.Errorf("node %d: %w", i+1, err)
+			}
+		})
+	}
+	stopping.Wait()
 	return errors.Join(failures...)
 }
 
