@@ -12,6 +12,8 @@ type TopicConfig struct {
 	IndexIntervalBytes int32
 	FlushMessages      int64 // 1 is flush mode: acknowledged means synced
 
+	UncleanLeaderElection bool // any replica may lead if no other can; its data may be lost
+
 	MinInsyncReplicas           int32 // 0: as DefaultMinInsyncReplicas says
 	MaxMessageBytes             int32
 	MaxDecompressedMessageBytes int32

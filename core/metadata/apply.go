@@ -175,15 +175,21 @@ func (e *editor) partitionChanges(r *PartitionChangesRecord) error {
 	}
 	e.topic.partitions = e.topic.partitions.replacedAt(len(changes), func(i int) (int, *Partition) {
 		c := &changes[i]
-		p := *e.topic.Partition(c.ID)
-		p.Standing = c.Standing
-		p.Epoch++
-		if c.NewEpoch {
-			p.LeaderEpoch++
-		}
+		p := c.applied(e.topic.Partition(c.ID))
 		return int(c.ID), compactPartition(&p)
 	})
 	return nil
+}
+
+// applied returns the partition after the update.
+func (u *PartitionUpdate) applied(p *Partition) Partition {
+	out := *p
+	out.Standing = u.Standing
+	out.Epoch++
+	if u.NewEpoch {
+		out.LeaderEpoch++
+	}
+	return out
 }
 
 // compactPartition lets the ISR share the memory of the replicas where they are equal, as they are

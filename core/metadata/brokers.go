@@ -47,22 +47,19 @@ func RegisterBroker(image *Image, r *Registration, live bool) (
 	b := r.Broker
 	b.Epoch, b.Fenced, b.StoppingFrom = brokerEpochFromIndex, true, 0
 	slices.SortFunc(b.Directories, func(x, y DirectoryID) int { return bytes.Compare(x[:], y[:]) })
-	records = []Record{&BrokerRecord{b}}
-	if old == nil {
-		return records, -1, kafka.None
-	}
 	e := event{activeBrokers(image, []kafka.BrokerID{b.ID}, kafka.NoBroker), damageOf(old, r)}
-	return append(records, e.records(image)...), -1, kafka.None
+	return append([]Record{&BrokerRecord{b}}, e.records(image)...), -1, kafka.None
 }
 
-// damageOf tells what a broker lost between two lives: everything, unless the former one ended
-// cleanly; else what lay in directories that are gone (KIP-858). Where a replica without an assigned
-// directory lay is not known, so the loss of any directory is one of all such replicas.
+// damageOf tells what a broker lost since its former life, if one is known: everything, unless that
+// ended cleanly; else what lay in directories that are gone (KIP-858). Where a replica without an
+// assigned directory lay is not known, so the loss of any directory is one of all such replicas.
 func damageOf(old *Broker, r *Registration) damage {
-	d := damage{hit: true, broker: old.ID, all: r.PreviousEpoch != old.Epoch}
+	d := damage{hit: true, broker: r.Broker.ID, rehome: true, home: onlyDirectory(&r.Broker)}
+	d.all = old == nil || r.PreviousEpoch != old.Epoch
 	d.sound = slices.Clone(r.Broker.Directories)
 	lost := func(id DirectoryID) bool { return !slices.Contains(r.Broker.Directories, id) }
-	if !slices.ContainsFunc(old.Directories, lost) {
+	if old != nil && !slices.ContainsFunc(old.Directories, lost) {
 		d.sound = append(d.sound, DirectoryID{})
 	}
 	return d

@@ -1,6 +1,10 @@
 package metadata
 
-import "stet/core/kafka"
+import (
+	"slices"
+
+	"stet/core/kafka"
+)
 
 // Delta is what changed from one image to another, each list in the order of its keys.
 type Delta struct {
@@ -24,6 +28,15 @@ type TopicChange struct {
 type PartitionChange struct {
 	ID            kafka.PartitionID
 	Before, After *Partition
+}
+
+// Unclean says that an election, by one entry, made a leader that may lack committed records.
+func (c *PartitionChange) Unclean() bool {
+	if c.Before == nil || c.After == nil || c.After.Leader == kafka.NoBroker ||
+		c.After.LeaderEpoch == c.Before.LeaderEpoch {
+		return false
+	}
+	return !slices.Contains(c.Before.ISR, c.After.Leader) && !slices.Contains(c.Before.ELR, c.After.Leader)
 }
 
 // BrokerChange is a broker in two images; either may be nil.

@@ -12,16 +12,29 @@ type event struct {
 	damage damage
 }
 
-// damage tells which replicas may have lost what they held. The zero value is none.
+// damage tells which replicas of a broker may have lost what they held. The zero value is none.
 type damage struct {
 	hit    bool
 	broker kafka.BrokerID
 	all    bool          // of its replicas; else those outside of sound
 	sound  []DirectoryID // with the zero id if replicas without an assigned directory are sound
+
+	// rehome says that replicas in directories that are gone are assigned to another.
+	rehome bool
+	home   DirectoryID // zero: the broker chooses
 }
 
 func (d *damage) hits(p *Partition, id kafka.BrokerID) bool {
 	return d.hit && id == d.broker && (d.all || !slices.Contains(d.sound, p.Directory(id)))
+}
+
+// displaces says whether the broker's replica is assigned to a directory that is gone.
+func (d *damage) displaces(p *Partition) bool {
+	if !d.rehome {
+		return false
+	}
+	assigned := p.Directory(d.broker)
+	return assigned != DirectoryID{} && !slices.Contains(d.sound, assigned)
 }
 
 // activeBrokers returns who may lead and be in sync, without some and with one more.
@@ -41,27 +54,46 @@ func (e *event) records(image *Image) []Record {
 	var out []Record
 	base := kafka.DefaultTopicConfig()
 	for t := range image.Topics() {
-		if changes := e.changes(t, TopicConfig(base, t.configs)); len(changes) > 0 {
-			out = append(out, &PartitionChangesRecord{t.ID, changes})
-		}
+		out = e.appendChanges(out, t, TopicConfig(base, t.configs))
 	}
 	return out
 }
 
-func (e *event) changes(t *Topic, config kafka.TopicConfig) []PartitionUpdate {
-	var out []PartitionUpdate
+// settleTopic returns what settings of a topic that change do to its partitions: a smaller minimum
+// makes the ELR superfluous, and a topic that comes to allow it gets leaders where it has none.
+func settleTopic(image *Image, t *Topic, overrides []ConfigEntry) []Record {
+	e := event{active: activeBrokers(image, nil, kafka.NoBroker)}
+	return e.appendChanges(nil, t, TopicConfig(kafka.DefaultTopicConfig(), overrides))
+}
+
+// appendChanges appends what the event does to the partitions of one topic.
+func (e *event) appendChanges(out []Record, t *Topic, config kafka.TopicConfig) []Record {
+	var changes []PartitionUpdate
 	for i := range t.partitions.count {
 		p := t.partitions.get(i)
 		rules := rulesOf(&config, p)
 		if e.leaves(p, rules) {
 			continue
 		}
-		if s := e.settle(p, rules); !s.same(&p.Standing) {
-			out = append(out, PartitionUpdate{
-				ID: kafka.PartitionID(i), NewEpoch: s.Leader != p.Leader || e.damages(p), Standing: s,
-			})
+		u := PartitionUpdate{ID: kafka.PartitionID(i), Standing: e.settle(p, rules)}
+		u.NewEpoch = u.Leader != p.Leader || e.damages(p)
+		if e.damage.displaces(p) {
+			out = append(out, &PartitionRecord{t.ID, u.ID, e.rehomed(p, &u)})
+		} else if !u.same(&p.Standing) {
+			changes = append(changes, u)
 		}
 	}
+	if len(changes) > 0 {
+		out = append(out, &PartitionChangesRecord{t.ID, changes})
+	}
+	return out
+}
+
+// rehomed returns the partition after an update that assigns the replica to another directory too.
+func (e *event) rehomed(p *Partition, u *PartitionUpdate) Partition {
+	out := u.applied(p)
+	out.Directories = slices.Clone(p.Directories)
+	out.Directories[slices.Index(p.Replicas, e.damage.broker)] = e.damage.home
 	return out
 }
 
@@ -73,12 +105,12 @@ type rules struct {
 
 func rulesOf(config *kafka.TopicConfig, p *Partition) rules {
 	n := len(p.Replicas)
-	return rules{minISR: min(config.MinInsync(n), n)}
+	return rules{min(config.MinInsync(n), n), config.UncleanLeaderElection}
 }
 
 // leaves says, fast, that the event leaves a partition as it is. It may be wrong the other way.
 func (e *event) leaves(p *Partition, r rules) bool {
-	if p.Leader == kafka.NoBroker || len(p.ELR) > 0 && (len(p.ISR) >= r.minISR || e.damage.hit) {
+	if p.Leader == kafka.NoBroker || e.damage.displaces(p) || len(p.ELR) > 0 && (len(p.ISR) >= r.minISR || e.damage.hit) {
 		return false
 	}
 	for _, id := range p.ISR {
@@ -117,7 +149,7 @@ func (e *event) settle(p *Partition, r rules) Standing {
 		}
 	}
 	e.elect(&s, p, r)
-	if len(s.ISR) >= r.minISR {
+	if len(s.ISR) >= r.minISR || len(s.ELR) == 0 {
 		s.ELR = nil
 	}
 	return s
