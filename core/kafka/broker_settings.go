@@ -137,12 +137,11 @@ func brokerBool(name, value string, field func(*BrokerValues) *bool) BrokerSetti
 	return BrokerSetting{
 		Name: name, Type: SettingBoolean, Default: value,
 		set: func(v *BrokerValues, value string) error {
-			on := strings.EqualFold(value, "true")
-			if !on && !strings.EqualFold(value, "false") {
-				return fmt.Errorf("%q is neither true nor false", value)
+			on, err := parseBool(value)
+			if err == nil {
+				*field(v) = on
 			}
-			*field(v) = on
-			return nil
+			return err
 		},
 		text: func(v *BrokerValues) string { return strconv.FormatBool(*field(v)) },
 	}

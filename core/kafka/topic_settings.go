@@ -156,7 +156,7 @@ func TopicSettings() []TopicSetting {
 			func(c *TopicConfig) *int32 { return &c.SegmentIndexBytes }),
 		only("segment.jitter.ms", SettingLong, "0", "rolls without jitter"),
 		long("segment.ms", week, 1, func(c *TopicConfig) *int64 { return &c.SegmentMs }),
-		only("unclean.leader.election.enable", SettingBoolean, "false", "elects no unclean leaders"),
+		uncleanLeaderElection(),
 	}
 }
 
@@ -210,6 +210,26 @@ func minInsyncReplicas() TopicSetting {
 		return number(c)
 	}
 	return s
+}
+
+func uncleanLeaderElection() TopicSetting {
+	return TopicSetting{
+		Name: "unclean.leader.election.enable", Type: SettingBoolean, Default: "false",
+		set: func(c *TopicConfig, value string) (err error) {
+			c.UncleanLeaderElection, err = parseBool(strings.TrimSpace(value))
+			return err
+		},
+		text: func(c *TopicConfig) string { return strconv.FormatBool(c.UncleanLeaderElection) },
+	}
+}
+
+// parseBool reads true and false in any case of their letters, as Kafka does.
+func parseBool(value string) (bool, error) {
+	on := strings.EqualFold(value, "true")
+	if !on && !strings.EqualFold(value, "false") {
+		return false, fmt.Errorf("%q is neither true nor false", value)
+	}
+	return on, nil
 }
 
 func timestampType() TopicSetting {

@@ -31,6 +31,7 @@ func TestSettingsAreSortedAndTheirDefaultsAccepted(t *testing.T) {
 func TestSettingsAndFieldsAreOne(t *testing.T) {
 	values := map[string]string{
 		"cleanup.policy": "compact", "message.timestamp.type": "LogAppendTime",
+		"unclean.leader.election.enable": "TRUE",
 	}
 	reached := map[int]string{}
 	for _, s := range TopicSettings() {
@@ -66,6 +67,7 @@ func TestValuesThatAreObeyedAreAccepted(t *testing.T) {
 		{"message.timestamp.type", "LogAppendTime"},
 		{"flush.messages", "1"},
 		{"min.insync.replicas", "2"},
+		{"unclean.leader.election.enable", " True "},
 	} {
 		s, known := FindTopicSetting(pair[0])
 		require.True(t, known)
@@ -84,7 +86,6 @@ func TestValuesThatNothingObeysAreRefusedByName(t *testing.T) {
 		{"compression.type", "gzip"},
 		{"compression.gzip.level", "5"},
 		{"file.delete.delay.ms", "60000"},
-		{"unclean.leader.election.enable", "true"},
 		{"remote.storage.enable", "true"},
 		{"segment.jitter.ms", "1"},
 		{"delete.retention.ms", "1"},
@@ -108,6 +109,7 @@ func TestWrongValuesAreRefusedByName(t *testing.T) {
 		{"max.message.bytes", "2147483648"},
 		{"message.timestamp.type", "createtime"},
 		{"min.insync.replicas", "0"},
+		{"unclean.leader.election.enable", "yes"},
 		{"flush.messages", ""},
 	} {
 		s, known := FindTopicSetting(pair[0])

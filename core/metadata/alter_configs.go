@@ -41,7 +41,7 @@ type AlteredResource struct {
 }
 
 // AlterConfigs decides on one request to change settings. Each resource succeeds or fails as a whole
-// and apart from the others. Outcomes are in the order of the request; of a resource that is named
+// and apart from the others. What new settings do to the partitions of topics comes with them. Outcomes are in the order of the request; of a resource that is named
 // twice, every mention is refused.
 func AlterConfigs(image *Image, asked []ResourceChange) ([]Record, []AlteredResource) {
 	mentions := map[Resource]int{}
@@ -58,7 +58,7 @@ func AlterConfigs(image *Image, asked []ResourceChange) ([]Record, []AlteredReso
 			records = append(records, a.records...)
 		}
 	}
-	return records, outcomes
+	return settled(image, records), outcomes
 }
 
 // alteration is the state of deciding on one resource.

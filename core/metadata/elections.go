@@ -3,6 +3,7 @@ package metadata
 import (
 	"slices"
 
+	"stet/core/invariant"
 	"stet/core/kafka"
 )
 
@@ -48,22 +49,32 @@ func activeBrokers(image *Image, without []kafka.BrokerID, with kafka.BrokerID) 
 	return out
 }
 
-// records returns what the event does to the partitions. It looks at every partition: there is no
+// records returns what the event does to the partitions, by the settings in the image: those that
+// elections obey are not read from where a broker or a controller is started. It looks at every partition: there is no
 // index of them by broker, because brokers come and go seldom and a look costs some nanoseconds.
 func (e *event) records(image *Image) []Record {
 	var out []Record
-	base := kafka.DefaultTopicConfig()
+	base := image.ClusterTopicConfig(kafka.DefaultTopicConfig())
 	for t := range image.Topics() {
 		out = e.appendChanges(out, t, TopicConfig(base, t.configs))
 	}
 	return out
 }
 
-// settleTopic returns what settings of a topic that change do to its partitions: a smaller minimum
-// makes the ELR superfluous, and a topic that comes to allow it gets leaders where it has none.
-func settleTopic(image *Image, t *Topic, overrides []ConfigEntry) []Record {
+// settled appends to records, which change settings only, what those do to partitions: a smaller
+// minimum makes an ELR superfluous, and a topic that comes to allow it gets leaders where it has none.
+func settled(image *Image, records []Record) []Record {
+	obeyed := func(r Record) bool {
+		c := r.(*ConfigRecord)
+		return c.Name == "min.insync.replicas" || c.Name == "unclean.leader.election.enable"
+	}
+	if !slices.ContainsFunc(records, obeyed) {
+		return records
+	}
+	after, err := image.Apply(image.index+1, records...)
+	invariant.Always(err == nil, "settings that were decided on do not fit the image")
 	e := event{active: activeBrokers(image, nil, kafka.NoBroker)}
-	return e.appendChanges(nil, t, TopicConfig(kafka.DefaultTopicConfig(), overrides))
+	return append(records, e.records(after)...)
 }
 
 // appendChanges appends what the event does to the partitions of one topic.

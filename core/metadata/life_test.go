@@ -220,14 +220,43 @@ func TestUnregisteredBrokerIsForgotten(t *testing.T) {
 	})
 }
 
+// configure changes a setting; value "" deletes it.
+func configure(t *testing.T, image *Image, r Resource, name, value string) *Image {
+	change := ResourceChange{Resource: r, Changes: []ConfigChange{{name, ConfigSet, &value}}}
+	if value == "" {
+		change.Changes[0].Op = ConfigDelete
+	}
+	records, outcomes := AlterConfigs(image, []ResourceChange{change})
+	require.Equal(t, kafka.None, outcomes[0].Error, outcomes[0].Message)
+	return decide(t, image, records)
+}
+
 func TestSmallerMinimumMakesTheELRSuperfluous(t *testing.T) {
 	image := fence(t, threeReplicas(t), 1, 2)
-	topic := image.Topic("t")
-	require.Empty(t, settleTopic(image, topic, []ConfigEntry{{"min.insync.replicas", "3"}}))
-	after := decide(t, image, settleTopic(image, topic, []ConfigEntry{{"min.insync.replicas", "1"}}))
-	each(image, after, func(_ int, b, p *Partition) {
-		require.Equal(t, Standing{ids(3), nil, 3, kafka.NoBroker, false}, p.Standing)
-		require.Equal(t, b.LeaderEpoch, p.LeaderEpoch)
-		require.Equal(t, b.Epoch+1, p.Epoch)
-	})
+	for _, r := range []Resource{{ResourceTopic, "t"}, BrokerDefaults()} {
+		three := configure(t, image, r, "min.insync.replicas", "3")
+		each(image, three, func(_ int, b, p *Partition) { require.Same(t, b, p) })
+		one := configure(t, three, r, "min.insync.replicas", "1")
+		each(image, one, func(_ int, b, p *Partition) {
+			require.Equal(t, Standing{ids(3), nil, 3, kafka.NoBroker, false}, p.Standing)
+			require.Equal(t, b.LeaderEpoch, p.LeaderEpoch)
+			require.Equal(t, b.Epoch+1, p.Epoch)
+		})
+		back := fence(t, configure(t, one, r, "min.insync.replicas", ""), 3)
+		each(one, back, func(_ int, _, p *Partition) { require.Equal(t, ids(3), p.ELR) })
+	}
+}
+
+func TestTopicThatComesToAllowItGetsUncleanLeaders(t *testing.T) {
+	const name = "unclean.leader.election.enable"
+	image := unfenced(t, fence(t, fence(t, threeReplicas(t), 1), 2, 3), 1)
+	for _, r := range []Resource{{ResourceTopic, "t"}, BrokerDefaults()} {
+		same := configure(t, image, r, name, "false")
+		each(image, same, func(_ int, b, p *Partition) { require.Same(t, b, p) })
+		after := configure(t, image, r, name, "true")
+		each(image, after, func(i int, b, p *Partition) {
+			require.Equal(t, Standing{ids(1), nil, 1, kafka.NoBroker, true}, p.Standing)
+			require.True(t, (&PartitionChange{kafka.PartitionID(i), b, p}).Unclean())
+		})
+	}
 }
