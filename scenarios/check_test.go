@@ -29,7 +29,7 @@ func quiet(t *testing.T, seed uint64) *run {
 	}}
 	r := newRun(s, seed, Options{})
 	t.Cleanup(r.close)
-	r.saboteur.start()
+	r.saboteur.start(r.machine)
 	require.True(t, r.until("L1", "created", healTime, r.workload.create()))
 	r.workload.begin()
 	require.True(t, r.until("L8", "sent", healTime, r.workload.sent))

@@ -47,7 +47,7 @@ func (i *improviser) strike(s *strike, r schedule.Request, started sim.Time) {
 		i.arm(&armed{s.crash, r, started})
 		return
 	}
-	a := schedule.Action{Span: s.span, Node: i.machine.Place}
+	a := schedule.Action{Span: s.span, Node: i.machines[0].Place}
 	switch s.kind {
 	case strikeReset:
 		a = schedule.Action{Verb: schedule.Reset, Client: s.client}
@@ -84,10 +84,10 @@ func (i *improviser) arm(c *armed) {
 
 func (i *improviser) crashNow(c *armed) {
 	i.armed = nil
-	if i.machine.Running() {
+	if i.machines[0].Running() {
 		i.again = c
 	}
-	i.perform(schedule.Fault{At: i.now(c.request, c.at), Do: c.action(i.machine.Place)})
+	i.perform(schedule.Fault{At: i.now(c.request, c.at), Do: c.action(i.machines[0].Place)})
 }
 
 func (c *armed) action(p sim.Place) schedule.Action {
@@ -98,8 +98,11 @@ func (c *armed) action(p sim.Place) schedule.Action {
 	return a
 }
 
+// began implements director: one node's faults come with requests.
+func (i *improviser) began(schedule.Moment) {}
+
 // started implements director: it may arm the crash that interrupts the recovery.
-func (i *improviser) started() {
+func (i *improviser) started(sim.Place) {
 	c := i.again
 	i.again = nil
 	if c == nil || len(c.crash.again) == 0 {

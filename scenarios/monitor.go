@@ -55,7 +55,7 @@ func newMonitor(w *sim.World, m *sim.Machine, p *schedule.Schedule, r *recorder,
 }
 
 // started forgets what belonged to the last life.
-func (m *monitor) started() {
+func (m *monitor) started(*sim.Machine) {
 	clear(m.failed)
 	m.failing = nil
 	m.wrote = false
@@ -166,6 +166,9 @@ func (m *monitor) watchReplica(p kafka.PartitionID, r *partition.Replica) {
 	}
 	w.high = high
 }
+
+// wiped is told that the directory is lost, which happens in clusters only.
+func (m *monitor) wiped(*sim.Machine) {}
 
 // struck is told that a call of the disk meets a fault that it will return.
 func (m *monitor) struck(op sim.DiskOp, v schedule.Verb) {

@@ -132,8 +132,8 @@ func newRun(s *Scenario, seed uint64, o Options) *run {
 	}
 	r.monitor = newMonitor(w, r.machine, p.Schedule, r.recorder, f)
 	r.saboteur = &saboteur{
-		world: w, machine: r.machine, monitor: r.monitor, last: -1,
-		restarts: w.Entropy.Stream("restarts", 0),
+		world: w, machines: w.Machines, watcher: r.monitor, counters: f.counters, last: -1,
+		restarts: w.Entropy.Stream("restarts", 0), stopping: map[sim.Place]sim.Time{},
 	}
 	r.score = newScore(r.saboteur, p.Faults)
 	r.saboteur.director = r.score
@@ -154,12 +154,12 @@ func (r *run) connect() {
 	r.machine.Tap = r.monitor
 	r.world.BeforeCrash = func(_ *sim.Machine, c sim.Cause) { r.monitor.beforeCrash(c) }
 	checks := r.checks
-	r.world.AfterCrash = func(*sim.Machine, sim.Cause) {
+	r.world.AfterCrash = func(m *sim.Machine, _ sim.Cause) {
 		p := partitionID(int32(checks.Index(int(r.plan.Topic.Partitions))))
 		if kill := int(1 + checks.Skewed(40)); checks.Chance(1, 2) {
 			r.monitor.checkRecoverTwice(p, kill)
 		}
-		r.saboteur.crashed()
+		r.saboteur.crashed(m)
 	}
 	r.world.OnStatus = func(m *sim.Machine, s node.Status) {
 		if s.Fatal == nil {
@@ -169,7 +169,7 @@ func (r *run) connect() {
 		if r.saboteur.healed {
 			r.findings.fails("L9", "the node gives up without a fault: %v", s.Fatal)
 		}
-		r.saboteur.ended()
+		r.saboteur.ended(m)
 	}
 	r.world.Network.OnViolation = func(v sim.RangeViolation) {
 		r.findings.fails("H10", "%s", v.Error())
@@ -182,7 +182,7 @@ func (r *run) connect() {
 
 // play runs the phases: setup, safety under faults, heal, liveness, the final read, judgement.
 func (r *run) play() {
-	r.saboteur.start()
+	r.saboteur.start(r.machine)
 	if !r.until("L1", "the topic is created", healTime, r.workload.create()) {
 		return
 	}

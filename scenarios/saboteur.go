@@ -19,8 +19,10 @@ type director interface {
 	called(op sim.DiskOp) *schedule.Action
 	// sent decides what goes wrong with a frame, nil for nothing.
 	sent(f sim.FrameInfo) *schedule.Action
-	// started is told that a process starts.
-	started()
+	// began is told that a moment of the run has come.
+	began(m schedule.Moment)
+	// started is told that a process starts at a place.
+	started(p sim.Place)
 	// fates decides what the power loss leaves that s.last is.
 	fates() sim.PowerFates
 }
@@ -28,28 +30,61 @@ type director interface {
 // saboteur makes faults happen, and writes down those that did: sim.DiskFaults and sim.NetFaults.
 type saboteur struct {
 	world    *sim.World
-	machine  *sim.Machine
-	monitor  *monitor
+	machines []*sim.Machine // those that there are, by ascending place
+	watcher  watcher
+	counters counters
 	director director
 	restarts *sim.Stream // how long a process stays down that ended by itself
 	done     []schedule.Fault
 	last     int // the last death in done, -1 for none
 	healed   bool
+	stopping map[sim.Place]sim.Time // machines that stop cleanly, with the time until they start
+}
+
+// watcher is told what happens to machines.
+type watcher interface {
+	// started is told that a process starts.
+	started(m *sim.Machine)
+	// struck is told that a call of the disk meets a fault that it will return.
+	struck(op sim.DiskOp, v schedule.Verb)
+	// wiped is told that a machine has lost its directory.
+	wiped(m *sim.Machine)
+}
+
+// machine returns the machine at a place, nil if there is none.
+func (s *saboteur) machine(p sim.Place) *sim.Machine {
+	for _, m := range s.machines {
+		if m.Place == p {
+			return m
+		}
+	}
+	return nil
 }
 
 // begin takes over the disk and the network.
 func (s *saboteur) begin() {
-	s.machine.Disk.Plan, s.world.Network.Plan = s, netPlan{s}
+	for _, m := range s.machines {
+		m.Disk.Plan = s
+	}
+	s.world.Network.Plan = netPlan{s}
 	s.world.Fates = func(*sim.Machine) sim.PowerFates { return s.fates() }
 }
 
-// heal ends all faults and brings the machine up.
+// heal ends all faults and brings the machines up.
 func (s *saboteur) heal() {
 	s.healed = true
-	s.machine.Disk.Plan, s.world.Network.Plan = sim.NoDiskFaults{}, sim.NoNetFaults{}
+	for _, m := range s.machines {
+		m.Disk.Plan = sim.NoDiskFaults{}
+	}
+	s.world.Network.Plan = sim.NoNetFaults{}
 	s.world.Network.HealAll()
-	s.start()
+	for _, m := range s.machines {
+		s.start(m)
+	}
 }
+
+// reached is told that a moment of the run has come.
+func (s *saboteur) reached(m schedule.Moment) { s.director.began(m) }
 
 // attempted is told that a producer starts a request.
 func (s *saboteur) attempted(r schedule.Request) {
@@ -70,45 +105,63 @@ func (s *saboteur) after(d sim.Time, f func()) {
 // perform makes a fault happen that comes at no call and no frame. It says whether it could.
 func (s *saboteur) perform(f schedule.Fault) bool {
 	a, now := &f.Do, s.world.Scheduler.Now()
-	switch a.Verb {
-	case schedule.Kill, schedule.Power, schedule.Pause:
-		if !s.machine.Running() {
-			return false
-		}
-	case schedule.Reset:
-		if s.newest(a.Client) == 0 {
-			return false
-		}
+	m := s.machine(a.Node)
+	if !s.possible(a, m) {
+		return false
 	}
 	s.world.Scheduler.Strike()
 	s.note(f)
 	switch a.Verb {
 	case schedule.Kill:
-		s.machine.Kill()
+		m.Kill()
 	case schedule.Power:
-		s.machine.LosePower(s.fates())
+		m.LosePower(s.fates())
+	case schedule.Stop:
+		s.stopping[m.Place] = a.Down
+		m.Stop()
+	case schedule.Wipe:
+		m.Kill()
+		m.Disk.Wipe()
+		s.watcher.wiped(m)
 	case schedule.Pause:
-		s.machine.Pause(a.Span)
+		m.Pause(a.Span)
 	case schedule.Reset:
-		s.world.Network.Reset(s.newest(a.Client))
+		s.world.Network.Reset(s.newest(a.Node, a.Client))
 	case schedule.Stall:
 		s.world.Network.Stall(a.Node, a.Client, a.Span)
 		if a.Both {
 			s.world.Network.Stall(a.Client, a.Node, a.Span)
 		}
 	case schedule.Clock:
-		s.machine.Clock.Step(a.Span)
+		m.Clock.Step(a.Span)
 	case schedule.SlowDisk:
-		s.machine.Disk.Slow(now+a.Span, a.By)
+		m.Disk.Slow(now+a.Span, a.By)
 	}
-	s.monitor.counters["faults.strikes"]++
+	s.counters["faults.strikes"]++
 	return true
 }
 
-// newest returns the newest open connection of a client, 0 for none.
-func (s *saboteur) newest(client sim.Place) (id uint64) {
+// possible says whether there is something that a fault can hit.
+func (s *saboteur) possible(a *schedule.Action, m *sim.Machine) bool {
+	switch a.Verb {
+	case schedule.Kill, schedule.Power, schedule.Pause, schedule.Wipe:
+		return m != nil && m.Running()
+	case schedule.Stop:
+		_, stops := s.stopping[a.Node]
+		return m != nil && m.Running() && !stops
+	case schedule.Reset:
+		return s.newest(a.Node, a.Client) != 0
+	case schedule.Clock, schedule.SlowDisk:
+		return m != nil
+	}
+	return true
+}
+
+// newest returns the newest open connection of a client, or with a machine that between it and
+// another; 0 for none.
+func (s *saboteur) newest(from, to sim.Place) (id uint64) {
 	for _, c := range s.world.Network.OpenConns() {
-		if c.Dialer == client {
+		if from == 0 && c.Dialer == to || from != 0 && c.Dialer == from && c.Server == to {
 			id = c.ID
 		}
 	}
@@ -117,7 +170,8 @@ func (s *saboteur) newest(client sim.Place) (id uint64) {
 
 // note writes a fault down.
 func (s *saboteur) note(f schedule.Fault) {
-	if f.Do.Verb == schedule.Kill || f.Do.Verb == schedule.Power {
+	switch f.Do.Verb {
+	case schedule.Kill, schedule.Power, schedule.Wipe:
 		s.last = len(s.done)
 	}
 	s.done = append(s.done, f)
@@ -128,25 +182,39 @@ func (s *saboteur) fates() sim.PowerFates {
 	return sim.RecordFates(s.director.fates(), &s.done[s.last].Do.Remains)
 }
 
-// crashed is told that the process has died of the last death.
-func (s *saboteur) crashed() {
-	s.world.Scheduler.After(s.done[s.last].Do.Down, 0, sim.KindFault, s.start)
+// crashed is told that a process has died of the last death.
+func (s *saboteur) crashed(m *sim.Machine) {
+	delete(s.stopping, m.Place)
+	s.startLater(m, s.done[s.last].Do.Down)
 }
 
-// ended is told that the process has ended by itself.
-func (s *saboteur) ended() {
-	s.world.Scheduler.After(s.restarts.Delay(sim.Millisecond, 300*sim.Millisecond), 0, sim.KindFault, s.start)
+// ended is told that a process has ended by itself.
+func (s *saboteur) ended(m *sim.Machine) {
+	delete(s.stopping, m.Place)
+	s.startLater(m, s.restarts.Delay(sim.Millisecond, 300*sim.Millisecond))
 }
 
-// start starts the machine, if it is down.
-func (s *saboteur) start() {
-	if s.machine.Running() {
+// stopped is told that a process has stopped as it was asked to.
+func (s *saboteur) stopped(m *sim.Machine) {
+	if down, asked := s.stopping[m.Place]; asked {
+		delete(s.stopping, m.Place)
+		s.startLater(m, down)
+	}
+}
+
+func (s *saboteur) startLater(m *sim.Machine, d sim.Time) {
+	s.world.Scheduler.After(d, 0, sim.KindFault, func() { s.start(m) })
+}
+
+// start starts a machine, if it is down.
+func (s *saboteur) start(m *sim.Machine) {
+	if m.Running() {
 		return
 	}
-	s.monitor.started()
-	s.machine.Start()
+	s.watcher.started(m)
+	m.Start()
 	if !s.healed {
-		s.director.started()
+		s.director.started(m.Place)
 	}
 }
 
@@ -168,10 +236,10 @@ func (s *saboteur) Decide(op sim.DiskOp) sim.DiskFault {
 	}}, Do: *a})
 	switch a.Verb {
 	case schedule.Kill, schedule.Power:
-		s.monitor.counters["faults.strikes"]++
+		s.counters["faults.strikes"]++
 	case schedule.Slow:
 	default:
-		s.monitor.struck(op, a.Verb)
+		s.watcher.struck(op, a.Verb)
 	}
 	return sim.DiskFault{Kind: diskKinds[a.Verb], Bytes: a.Bytes, Delay: a.Span}
 }
@@ -197,7 +265,7 @@ func (n netPlan) Decide(f sim.FrameInfo) sim.NetFault {
 		From: f.From, To: f.To, Response: !f.Request, Key: f.Key, Ordinal: f.Ordinal,
 	}}, Do: *a})
 	if f.Key == wire.KeyProduce {
-		n.monitor.counters[CounterInFlight]++
+		n.counters[CounterInFlight]++
 	}
 	switch a.Verb {
 	case schedule.Hold:

@@ -15,13 +15,14 @@ type score struct {
 	requests map[schedule.Request][]int
 	calls    map[schedule.Call]int
 	frames   map[schedule.Frame]int
+	moments  map[schedule.Moment][]int
 }
 
 func newScore(s *saboteur, faults []schedule.Fault) *score {
 	c := &score{
 		saboteur: s, faults: faults, happened: make([]bool, len(faults)),
 		requests: map[schedule.Request][]int{}, calls: map[schedule.Call]int{},
-		frames: map[schedule.Frame]int{},
+		frames: map[schedule.Frame]int{}, moments: map[schedule.Moment][]int{},
 	}
 	for i := range faults {
 		switch at := &faults[i].At; {
@@ -31,14 +32,22 @@ func newScore(s *saboteur, faults []schedule.Fault) *score {
 			c.calls[*at.Call] = i
 		case at.Frame != nil:
 			c.frames[*at.Frame] = i
+		case at.Since != "":
+			c.moments[at.Since] = append(c.moments[at.Since], i)
 		}
 	}
 	return c
 }
 
 // requested implements director.
-func (c *score) requested(r schedule.Request) {
-	for _, i := range c.requests[r] {
+func (c *score) requested(r schedule.Request) { c.later(c.requests[r]) }
+
+// began implements director.
+func (c *score) began(m schedule.Moment) { c.later(c.moments[m]) }
+
+// later has faults come that are told from this moment.
+func (c *score) later(faults []int) {
+	for _, i := range faults {
 		f := c.faults[i]
 		f.Do.Remains = sim.Remains{} // noted as it happens
 		c.after(f.At.Delay, func() { c.happened[i] = c.performing(i, f) })
@@ -83,7 +92,7 @@ func (c *score) take(i int, ok bool) *schedule.Action {
 }
 
 // started implements director.
-func (c *score) started() {}
+func (c *score) started(sim.Place) {}
 
 // fates implements director.
 func (c *score) fates() sim.PowerFates { return c.faults[c.current].Do.Remains.Fates() }
