@@ -97,7 +97,7 @@ func (w *workload) begin() {
 	if w.plan.Topic.Side {
 		h, _ := w.host(sideID, false)
 		h.Observer, h.Topic = bystander{}, "side"
-		w.spawn(h, func() { liveAndDie(h) })
+		w.spawn(h, func() { liveAndDie(h, w.findings) })
 	}
 	for _, planned := range w.plan.Listers {
 		h, _ := w.host(planned.ID, false)

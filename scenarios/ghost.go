@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"stet/core/kafka"
+	"stet/core/metadata"
 	"stet/core/partition"
 	"stet/linearizability"
 	"stet/node"
@@ -53,6 +54,7 @@ func (g *ghost) at(p kafka.PartitionID, since linearizability.Step) *linearizabi
 // inspected is what checks see of the broker inside a node.
 type inspected interface {
 	Replica(tp kafka.TopicPartition) *partition.Replica
+	Image() *metadata.Image
 }
 
 // replicas returns the replicas of the topic that a running node has, by partition; nil where it

@@ -205,6 +205,7 @@ func (r *run) play() {
 		return
 	}
 	r.world.Run(sim.Second, nil)
+	r.checkLeftovers()
 	r.inspect()
 	if r.plan.End.CleanStop {
 		r.stopCleanly()

@@ -20,7 +20,8 @@ func (bystander) Trouble(string)                            {}
 
 // liveAndDie creates a topic, writes to it and deletes it, twice: the second life has the same
 // name, hence the same directories.
-func liveAndDie(h *client.Host) {
+func liveAndDie(h *client.Host, f *findings) {
+	validateOnly(h, f)
 	for range 2 {
 		h.TopicID = kafka.TopicID{}
 		persist(h, func(c *client.Conn) bool {
@@ -34,6 +35,27 @@ func liveAndDie(h *client.Host) {
 			return code == kafka.None || code == kafka.UnknownTopicOrPartition
 		})
 	}
+}
+
+// validateOnly is Q9 for a creation that only validates: there is nothing to delete afterwards. Nobody
+// has asked to create the topic yet.
+func validateOnly(h *client.Host, f *findings) {
+	valid := false
+	persist(h, func(c *client.Conn) bool {
+		valid = c.ValidateTopic(2) == kafka.None
+		return valid
+	})
+	if !valid {
+		return
+	}
+	persist(h, func(c *client.Conn) bool {
+		code := c.DeleteTopic()
+		f.checked("Q9")
+		if code == kafka.None {
+			f.fails("Q9", "a creation that only validates has created the topic")
+		}
+		return code == kafka.None || code == kafka.UnknownTopicOrPartition
+	})
 }
 
 // persist tries on fresh connections, but not for ever.

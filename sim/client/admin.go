@@ -51,8 +51,19 @@ func (c *Conn) Metadata(version int16) (led int, code kafka.ErrorCode) {
 func (c *Conn) CreateTopic(partitions int32, configs map[string]string,
 	names []string,
 ) kafka.ErrorCode {
+	return c.createTopic(partitions, configs, names, false)
+}
+
+// ValidateTopic asks whether CreateTopic would succeed without settings.
+func (c *Conn) ValidateTopic(partitions int32) kafka.ErrorCode {
+	return c.createTopic(partitions, nil, nil, true)
+}
+
+func (c *Conn) createTopic(partitions int32, configs map[string]string, names []string,
+	validateOnly bool,
+) kafka.ErrorCode {
 	r := kmsg.NewPtrCreateTopicsRequest()
-	r.Version, r.TimeoutMillis = 7, 5000
+	r.Version, r.TimeoutMillis, r.ValidateOnly = 7, 5000, validateOnly
 	t := kmsg.NewCreateTopicsRequestTopic()
 	t.Topic, t.NumPartitions, t.ReplicationFactor = c.host.Topic, partitions, 1
 	for _, name := range names {
