@@ -70,7 +70,7 @@ never reached (campaigns).`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(serveCommand(), simCommand(), dumpCommand())
+	root.AddCommand(serveCommand(), clusterCommand(), simCommand(), dumpCommand())
 	refuseUnknown(root)
 	return root
 }
