@@ -16,8 +16,8 @@ type acceptor struct {
 	maxFrame int32
 }
 
-// NewAcceptor returns the acceptor of a client listener: its connections belong to loop, their
-// frames are bounded by maxFrame bytes each and by memory together.
+// NewAcceptor returns the acceptor of a listener: its connections belong to loop, which also says
+// what requests it takes; their frames are bounded by maxFrame bytes each and by memory together.
 func NewAcceptor(loop *Loop, memory *Memory, listener string, maxFrame int32) env.Acceptor {
 	return &acceptor{loop, memory, listener, maxFrame}
 }
@@ -26,13 +26,21 @@ func NewAcceptor(loop *Loop, memory *Memory, listener string, maxFrame int32) en
 func (a *acceptor) Accept(writer env.ConnWriter, info env.ConnInfo) env.ConnReader {
 	info.Listener, info.Principal = a.listener, anonymous
 	c := &Conn{
-		loop: a.loop, id: env.ConnID(a.loop.lastConn.Add(1)), info: &info, writer: writer,
-		memory: a.memory, maxFrame: a.maxFrame, decoder: newDecoder(wire.BrokerListener),
+		loop: a.loop, id: env.ConnID(a.loop.lastConn.Add(1)), info: &info, writer: writer, claim: claim{writer: writer},
+		memory: a.memory, maxFrame: a.maxFrame, decoder: newDecoder(spokenBy(a.loop.ID)),
 	}
 	w := a.loop.host.Worker(nil)
 	defer w.Finish()
 	a.loop.accept(w, c)
 	return c
+}
+
+// spokenBy returns which requests a loop takes.
+func spokenBy(l LoopID) wire.Listener {
+	if l == ControllerLoop {
+		return wire.ControllerListener
+	}
+	return wire.BrokerListener
 }
 
 // newDecoder returns a decoder with Kafka's limits.

@@ -29,15 +29,19 @@ type Memory struct {
 
 // waiting is a connection that has announced a frame for which there was no budget.
 type waiting struct {
-	conn *Conn
-	size int
+	claim *claim
+	size  int
 }
 
 // claim is what a connection has of the budget but no frame yet. It is guarded by Memory.mu.
 type claim struct {
-	state claimState
-	size  int // of the frame that is waited for, or granted
+	writer env.ConnWriter // of the connection, whose reading half waits for its Resume
+	state  claimState
+	size   int // of the frame that is waited for, or granted
 }
+
+// clear makes c what it was before it asked for anything.
+func (c *claim) clear() { c.state, c.size = claimNone, 0 }
 
 type claimState uint8
 
@@ -66,15 +70,15 @@ func (m *Memory) Used() int64 {
 // take returns a buffer of size bytes, or nil: then c has its place in the line, and is resumed
 // once its bytes are granted. Asking again before that changes nothing. A frame larger than the
 // whole budget is admitted alone, so that it can not wait for ever.
-func (m *Memory) take(size int, c *Conn) *buffer {
+func (m *Memory) take(size int, c *claim) *buffer {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
-	case c.claim.state == claimWaiting:
+	case c.state == claimWaiting:
 		return nil
-	case c.claim.state == claimGranted:
-		invariant.Always(c.claim.size == size, "a frame has the size that it announced")
-		c.claim = claim{}
+	case c.state == claimGranted:
+		invariant.Always(c.size == size, "a frame has the size that it announced")
+		c.clear()
 	case m.head < len(m.waiters) || !m.fits(size):
 		m.enqueue(waiting{c, size})
 		return nil
@@ -87,7 +91,7 @@ func (m *Memory) take(size int, c *Conn) *buffer {
 func (m *Memory) fits(size int) bool { return m.used == 0 || m.used+int64(size) <= m.limit }
 
 func (m *Memory) enqueue(w waiting) {
-	w.conn.claim = claim{claimWaiting, w.size}
+	w.claim.state, w.claim.size = claimWaiting, w.size
 	if len(m.waiters) == cap(m.waiters) && m.head > 0 {
 		n := copy(m.waiters, m.waiters[m.head:])
 		clear(m.waiters[n:])
@@ -97,7 +101,7 @@ func (m *Memory) enqueue(w waiting) {
 }
 
 // grant counts the bytes of the first in line, if they fit, and returns it for its Resume.
-func (m *Memory) grant() *Conn {
+func (m *Memory) grant() *claim {
 	if m.head == len(m.waiters) || !m.fits(m.waiters[m.head].size) {
 		return nil
 	}
@@ -107,8 +111,8 @@ func (m *Memory) grant() *Conn {
 		m.waiters, m.head = m.waiters[:0], 0
 	}
 	m.used += int64(w.size)
-	w.conn.claim.state = claimGranted
-	return w.conn
+	w.claim.state = claimGranted
+	return w.claim
 }
 
 // serve grants what fits. m.mu is held, and given free.
@@ -122,19 +126,19 @@ func (m *Memory) serve() {
 }
 
 // leave takes c out of the line and takes back what was granted to it: it is closed.
-func (m *Memory) leave(c *Conn) {
+func (m *Memory) leave(c *claim) {
 	m.mu.Lock()
-	switch c.claim.state {
+	switch c.state {
 	case claimWaiting:
-		i := slices.IndexFunc(m.waiters, func(w waiting) bool { return w.conn == c })
+		i := slices.IndexFunc(m.waiters, func(w waiting) bool { return w.claim == c })
 		m.waiters = slices.Delete(m.waiters, i, i+1)
 		if m.head == len(m.waiters) {
 			m.waiters, m.head = m.waiters[:0], 0
 		}
 	case claimGranted:
-		m.used -= int64(c.claim.size)
+		m.used -= int64(c.size)
 	}
-	c.claim = claim{}
+	c.clear()
 	m.serve()
 }
 
@@ -155,11 +159,18 @@ func (m *Memory) get(size int) *buffer {
 	return b
 }
 
-// add counts a frame of the node's own, which waits for no budget.
-func (m *Memory) add(size int) {
+// add counts bytes that wait for no budget, because what they are copied from is counted already.
+func (m *Memory) add(bytes int64) {
 	m.mu.Lock()
-	m.used += int64(size)
+	m.used += bytes
 	m.mu.Unlock()
+}
+
+// sub takes back what add counted, and serves those that now find budget.
+func (m *Memory) sub(bytes int64) {
+	m.mu.Lock()
+	m.used -= bytes
+	m.serve()
 }
 
 func newBuffer(m *Memory, block []byte, size int) *buffer {

@@ -98,13 +98,13 @@ func TestAClosedConnectionGivesUpItsPlaceAndItsGrant(t *testing.T) {
 func TestWaitingForBudgetAllocatesNothing(t *testing.T) {
 	s := newBudgetStage(t, 100, 8)
 	require.Zero(t, testing.AllocsPerRun(100, func() {
-		b := s.memory.take(100, s.conns[0])
+		b := s.memory.take(100, &s.conns[0].claim)
 		for _, c := range s.conns[1:] {
-			s.memory.take(100, c)
+			s.memory.take(100, &c.claim)
 		}
 		for _, c := range s.conns[1:] {
 			b.Release()
-			b = s.memory.take(100, c)
+			b = s.memory.take(100, &c.claim)
 		}
 		b.Release()
 		s.resumed = s.resumed[:0]
@@ -132,13 +132,13 @@ func TestMemoryServesInOrderAndKeepsCount(t *testing.T) {
 		var alive []*buffer
 		var line []waiting
 		var closed [6]bool
-		granted := map[*Conn]int{}
+		granted := map[*claim]int{}
 		used := int64(0)
 		fits := func(size int) bool { return used == 0 || used+int64(size) <= limit }
 		advance := func() {
 			for len(line) > 0 && fits(line[0].size) {
 				used += int64(line[0].size)
-				granted[line[0].conn] = line[0].size
+				granted[line[0].claim] = line[0].size
 				line = line[1:]
 			}
 		}
@@ -153,13 +153,13 @@ func TestMemoryServesInOrderAndKeepsCount(t *testing.T) {
 			"reserve": func(t *rapid.T) {
 				i := rapid.IntRange(0, 5).Draw(t, "conn")
 				c := s.conns[i]
-				size, resumed := granted[c]
-				waits := slices.ContainsFunc(line, func(w waiting) bool { return w.conn == c })
+				size, resumed := granted[&c.claim]
+				waits := slices.ContainsFunc(line, func(w waiting) bool { return w.claim == &c.claim })
 				if closed[i] || waits {
 					return
 				}
 				if resumed {
-					delete(granted, c)
+					delete(granted, &c.claim)
 					hold(s.reserve(t, i, size), size)
 					return
 				}
@@ -167,7 +167,7 @@ func TestMemoryServesInOrderAndKeepsCount(t *testing.T) {
 				b := s.reserve(t, i, size)
 				if b == nil {
 					require.True(t, len(line) > 0 || !fits(size))
-					line = append(line, waiting{c, size})
+					line = append(line, waiting{&c.claim, size})
 					return
 				}
 				require.True(t, len(line) == 0 && fits(size))
@@ -195,9 +195,9 @@ func TestMemoryServesInOrderAndKeepsCount(t *testing.T) {
 				}
 				c := s.conns[i]
 				closed[i] = true
-				line = slices.DeleteFunc(line, func(w waiting) bool { return w.conn == c })
-				used -= int64(granted[c])
-				delete(granted, c)
+				line = slices.DeleteFunc(line, func(w waiting) bool { return w.claim == &c.claim })
+				used -= int64(granted[&c.claim])
+				delete(granted, &c.claim)
 				c.Closed(env.EReset)
 				advance()
 			},
@@ -205,7 +205,7 @@ func TestMemoryServesInOrderAndKeepsCount(t *testing.T) {
 				require.Equal(t, used, s.memory.Used())
 				require.Equal(t, len(line), len(s.memory.waiters)-s.memory.head)
 				for i, c := range s.conns {
-					_, is := granted[c]
+					_, is := granted[&c.claim]
 					require.Equal(t, is, c.claim.state == claimGranted, "connection %d", i)
 				}
 				require.LessOrEqual(t, s.memory.kept, int64(maxKept))

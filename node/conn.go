@@ -19,6 +19,10 @@ const (
 // answers fill slots in any order and leave in slot order. Several requests are in flight only
 // for Produce and Fetch; any other key waits until earlier slots are answered, and holds back
 // what comes behind it.
+//
+// From the first request with a key of Stet's own on, the peer is known to be a node, which finds
+// the question to an answer by its correlation id: any requests may be in flight together, and
+// answers leave when they are there. A metadata fetch that waits holds up no heartbeat.
 type Conn struct {
 	loop     *Loop
 	id       env.ConnID
@@ -36,7 +40,9 @@ type Conn struct {
 	first     env.Slot       // the slot that leaves next
 	slots     []slot         // slots[i] is slot first+i
 	bytes     int64          // of the requests in flight
+	inFlight  int            // slots whose answer has not left
 	exclusive bool           // a request that is neither Produce nor Fetch is in flight
+	peerNode  bool           // the peer takes answers in any order
 	held      *env.Request
 	stopped   bool // the reading half waits for Resume, but not for budget
 	paused    bool // the core asked for it
@@ -44,8 +50,6 @@ type Conn struct {
 	closing   bool // close once the filled slots have left
 	closed    bool
 	reason    env.Errno
-
-	taken int // slots at the front that the one who sends answers for
 
 	// Scratch of the one who sends.
 	sending []slot
@@ -60,7 +64,7 @@ func (c *Conn) Reserve(size int32) (env.Buffer, env.Verdict) {
 		c.refuse(fmt.Errorf("a frame of %d bytes, the limit is %d", size, c.maxFrame))
 		return nil, env.Hangup
 	}
-	b := c.memory.take(int(size), c)
+	b := c.memory.take(int(size), &c.claim)
 	if b == nil {
 		return nil, env.Pause
 	}
@@ -92,6 +96,7 @@ func (c *Conn) offer(w Worker, req *env.Request) env.Verdict {
 		req.Frame.Release()
 		return env.Hangup
 	}
+	c.peerNode = c.peerNode || wire.OwnKey(req.Key)
 	admitted := c.admissible(req)
 	if admitted {
 		c.admit(req)
@@ -116,7 +121,7 @@ func pipelined(req *env.Request) bool {
 }
 
 func (c *Conn) admissible(req *env.Request) bool {
-	return !c.exclusive && (pipelined(req) || len(c.slots) == 0)
+	return c.peerNode || !c.exclusive && (pipelined(req) || c.inFlight == 0)
 }
 
 // admit gives req its slot, unless it gets no answer.
@@ -125,14 +130,15 @@ func (c *Conn) admit(req *env.Request) {
 		return
 	}
 	req.Slot = c.first + env.Slot(len(c.slots))
-	c.exclusive = !pipelined(req)
+	c.exclusive = !c.peerNode && !pipelined(req)
+	c.inFlight++
 	c.slots = append(c.slots, slot{bytes: req.Bytes, exclusive: c.exclusive})
 	c.bytes += req.Bytes
 }
 
 // readable says whether the reading half may go on.
 func (c *Conn) readable() bool {
-	return c.held == nil && !c.paused && len(c.slots) < maxSlotsInFlight &&
+	return c.held == nil && !c.paused && c.inFlight < maxSlotsInFlight &&
 		c.bytes < maxBytesInFlight
 }
 
@@ -190,7 +196,7 @@ func (c *Conn) closeAfter(w Worker, reason env.Errno) {
 		c.reason = reason
 	}
 	c.closing = true
-	now := !c.flushing && (len(c.slots) == 0 || !c.slots[0].filled)
+	now := !c.flushing && !c.sendable()
 	c.mu.Unlock()
 	if now {
 		c.writer.Close()
@@ -250,7 +256,7 @@ func (c *Conn) Closed(err env.Errno) {
 	if held != nil {
 		held.Frame.Release()
 	}
-	c.memory.leave(c)
+	c.memory.leave(&c.claim)
 	if !sending {
 		w := c.loop.host.Worker(nil)
 		defer w.Finish()

@@ -32,24 +32,41 @@ func (c *Conn) fill(w Worker, op *env.ConnOp, head []byte, ranges []env.Range) {
 
 // flush makes the connection ready if it has something to send and nobody sends. c.mu is held.
 func (c *Conn) flush(w Worker) {
-	if !c.flushing && len(c.slots) > 0 && c.slots[0].filled {
+	if !c.flushing && c.sendable() {
 		c.flushing = true
 		w.Ready(c)
 	}
 }
 
+// sendable says whether an answer may leave. c.mu is held, and nobody sends.
+func (c *Conn) sendable() bool {
+	for i := range c.slots {
+		if s := &c.slots[i]; s.filled && !s.left {
+			return true
+		} else if !c.peerNode {
+			return false
+		}
+	}
+	return false
+}
+
 // Kind implements Work.
 func (c *Conn) Kind() WorkKind { return WorkSend }
 
-// Run implements Work: it sends the filled prefix of the slots.
+// Run implements Work: it sends the filled prefix of the slots, or whatever is filled.
 func (c *Conn) Run(w Worker) {
 	c.mu.Lock()
-	n := 0
-	for n < len(c.slots) && c.slots[n].filled {
-		n++
+	c.sending = c.sending[:0]
+	for i := range c.slots {
+		s := &c.slots[i]
+		if !s.filled && !c.peerNode {
+			break
+		}
+		if s.filled && !s.left {
+			c.sending = append(c.sending, *s)
+			s.left, s.answer, s.token = true, answer{}, 0
+		}
 	}
-	c.sending = append(c.sending[:0], c.slots[:n]...)
-	c.taken = n
 	c.mu.Unlock()
 
 	err := c.send()
@@ -124,7 +141,7 @@ func (c *Conn) finish(w Worker, err env.Errno) {
 	c.mu.Lock()
 	c.flushing = false
 	ended := c.closed // meanwhile; the end was left to us
-	dead := err != env.OK || c.closing && (len(c.slots) == 0 || !c.slots[0].filled)
+	dead := err != env.OK || c.closing && !c.sendable()
 	if !dead && !ended {
 		c.flush(w)
 	}
@@ -141,16 +158,20 @@ func (c *Conn) finish(w Worker, err env.Errno) {
 
 // retire takes the sent slots out. c.mu is held.
 func (c *Conn) retire() {
-	n := c.taken
-	c.taken = 0
-	for i := range c.slots[:n] {
-		c.bytes -= c.slots[i].bytes
-		c.exclusive = c.exclusive && !c.slots[i].exclusive
-		if a := &c.sending[i].answer; len(c.spare) < keptAnswers && a.reusable() {
-			c.spare = append(c.spare, *a)
+	c.inFlight -= len(c.sending)
+	for i := range c.sending {
+		s := &c.sending[i]
+		c.bytes -= s.bytes
+		c.exclusive = c.exclusive && !s.exclusive
+		if len(c.spare) < keptAnswers && s.reusable() {
+			c.spare = append(c.spare, s.answer)
 		}
 	}
 	clear(c.sending)
+	n := 0
+	for n < len(c.slots) && c.slots[n].left {
+		n++
+	}
 	rest := copy(c.slots, c.slots[n:])
 	clear(c.slots[rest:])
 	c.slots = c.slots[:rest]

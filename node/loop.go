@@ -6,6 +6,7 @@ import (
 
 	"stet/core/env"
 	"stet/core/invariant"
+	"stet/core/wire"
 )
 
 // Core is a deterministic state machine: core/broker and core/controller.
@@ -38,16 +39,21 @@ type Loop struct {
 	host Host
 	tap  Tap
 
-	// links maps a connection of this loop that is an in-process link to its other end.
-	links     map[env.ConnID]*linkEnd
-	openFiles *OpenFiles // of the node
+	openFiles    *OpenFiles   // of the node
+	inside       env.Acceptor // of the node's other loop; nil: there is none
+	linkMemory   *Memory      // for the frames of links
+	maxLinkFrame int32
+	after        func(w Worker) // told after each turn; nil: nobody
 
 	// The fields below belong to the runner, whoever it is.
 	out   env.Effects
 	files map[env.FileID]*FileQueue
 	conns map[env.ConnID]*Conn
-	spare []env.Event
-	turns uint64
+	links map[env.ConnID]*Link
+	// lastLink is the highest id of a link so far.
+	lastLink env.ConnID
+	spare    []env.Event
+	turns    uint64
 	// late are reports on answers that were given to connections which had ended; leaving are ends
 	// that were put off for one turn. See next.
 	late, leaving []env.Event
@@ -74,9 +80,11 @@ type Tap interface {
 func NewLoop(id LoopID, core Core, host Host, tap Tap) *Loop {
 	return &Loop{
 		ID: id, core: core, host: host, tap: tap,
-		links: map[env.ConnID]*linkEnd{}, openFiles: NewOpenFiles(0),
-		files: map[env.FileID]*FileQueue{},
-		conns: map[env.ConnID]*Conn{},
+		openFiles: NewOpenFiles(0), linkMemory: NewMemory(internalBudgetBytes),
+		maxLinkFrame: wire.DefaultMaxFrameBytes,
+		files:        map[env.FileID]*FileQueue{},
+		conns:        map[env.ConnID]*Conn{},
+		links:        map[env.ConnID]*Link{},
 	}
 }
 
@@ -212,6 +220,9 @@ func (l *Loop) turn(w Worker, in []env.Event) {
 	for i := range in {
 		l.settle(&in[i])
 	}
+	if l.after != nil {
+		l.after(w)
+	}
 }
 
 // settle gives back what an event lent to the turn.
@@ -223,8 +234,11 @@ func (l *Loop) settle(ev *env.Event) {
 		} else if ev.Req.Frame != nil {
 			ev.Req.Frame.Release()
 		}
+	case env.EventResponse:
+		l.linkMemory.sub(ev.N)
 	case env.EventConnClosed:
 		delete(l.conns, ev.Conn)
+		delete(l.links, ev.Conn)
 	}
 }
 
@@ -263,8 +277,8 @@ func (l *Loop) routeFile(w Worker, op *env.FileOp) {
 
 func (l *Loop) routeConn(w Worker, op *env.ConnOp) {
 	head := l.out.Bytes[op.Head.Start:op.Head.End]
-	if end := l.links[op.Conn]; end != nil {
-		end.perform(w, op, head)
+	if op.Conn.Link() {
+		l.routeLink(w, op, head)
 		return
 	}
 	ranges := l.out.Ranges[op.Ranges.Start:op.Ranges.End]
@@ -283,6 +297,35 @@ func (l *Loop) routeConn(w Worker, op *env.ConnOp) {
 	case env.ConnResume:
 		c.setPaused(false)
 	}
+}
+
+func (l *Loop) routeLink(w Worker, op *env.ConnOp, head []byte) {
+	if op.Op == env.ConnDial {
+		l.dial(w, op.Conn, string(head))
+		return
+	}
+	k := l.links[op.Conn]
+	switch op.Op {
+	case env.ConnSend:
+		invariant.Always(k != nil, "nothing is sent over a link whose end was told")
+		k.send(w, op.Slot, head)
+	case env.ConnClose:
+		if k != nil {
+			k.hangup(w, op.Err)
+		}
+	}
+}
+
+func (l *Loop) dial(w Worker, id env.ConnID, addr string) {
+	invariant.Always(id > l.lastLink, "the ids of links are counted")
+	l.lastLink = id
+	k := newLink(l, id, addr)
+	l.links[id] = k
+	if addr == "" {
+		w.Ready(&insideDial{host: l.host, dialed: k, acceptor: l.inside})
+		return
+	}
+	l.host.Dial(addr, k)
 }
 
 func sentEvent(c env.ConnID, t env.Token, n int64, err env.Errno) env.Event {

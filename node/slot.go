@@ -6,6 +6,7 @@ import "stet/core/env"
 type slot struct {
 	answer
 	filled    bool
+	left      bool // the answer was taken out to be sent
 	exclusive bool
 	bytes     int64 // of the request
 	token     env.Token

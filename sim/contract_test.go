@@ -42,7 +42,7 @@ func newHarness(t *testing.T, seed uint64) *harness {
 	h.script.Told = func() { h.turns++ }
 	pace := DefaultPace()
 	server := s.NewOwner(1)
-	h.host = newHost(s, server, NewClock(s, 1), disk, entropy.Stream("scheduling", 1), &pace)
+	h.host = newHost(h.network, server, NewClock(s, 1), disk, entropy.Stream("scheduling", 1), &pace)
 	h.mount = disk.Mount(h.owner)
 	h.loop = node.NewLoop(node.BrokerLoop, h.script, h.host, nil)
 	h.network.Listen(server, "n1:9092",

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"stet/core/env"
 )
@@ -89,8 +90,15 @@ type sentRequest struct {
 	key, version int16
 }
 
+// answered forgets the request at i, and those before it that get no answer: nodes answer each
+// other out of order, but nobody a Produce behind one that came after it.
+func (c *conn) answered(i int) {
+	before := slices.DeleteFunc(c.requests[:i], func(r sentRequest) bool { return r.key == 0 })
+	c.requests = append(before, c.requests[i+1:]...)
+}
+
 // describe names a frame of one direction of a connection. Requests are remembered, so that
-// responses, which come in their order, can be named too.
+// responses can be named too.
 func (c *conn) describe(fromDialer bool, size int64, head []byte) FrameInfo {
 	info := FrameInfo{
 		From: c.ends[1].place, To: c.ends[0].place, Conn: c.id, Request: fromDialer, Key: -1,
@@ -111,7 +119,7 @@ func (c *conn) describe(fromDialer bool, size int64, head []byte) FrameInfo {
 		for i, r := range c.requests {
 			if r.correlation == correlation {
 				info.Key, info.Version = r.key, r.version
-				c.requests = c.requests[i+1:] // what came before gets no response
+				c.answered(i)
 				break
 			}
 		}

@@ -33,6 +33,7 @@ func (p *Pace) draw(s *Stream, of Interval) Time {
 // host implements node.Host and node.Worker for one life of a node.
 type host struct {
 	scheduler *Scheduler
+	network   *Network
 	owner     Owner
 	place     Place
 	clock     *Clock
@@ -51,9 +52,10 @@ type alarm struct {
 }
 
 // newHost returns the host of a life that begins now.
-func newHost(s *Scheduler, o Owner, c *Clock, d *Disk, stream *Stream, pace *Pace) *host {
+func newHost(n *Network, o Owner, c *Clock, d *Disk, stream *Stream, pace *Pace) *host {
+	s := n.scheduler
 	h := &host{
-		scheduler: s, owner: o, place: s.PlaceOf(o), clock: c, mount: d.Mount(o),
+		scheduler: s, network: n, owner: o, place: s.PlaceOf(o), clock: c, mount: d.Mount(o),
 		pace: pace, changed: func(node.Status) {},
 	}
 	for l := range h.turns {
@@ -126,9 +128,7 @@ func (h *host) arm(l *node.Loop, a *alarm) {
 }
 
 // Dial implements node.Host.
-func (h *host) Dial(_ string, d env.Dialed) {
-	h.scheduler.After(0, h.owner, KindClosed, func() { d.Closed(env.ERefused) })
-}
+func (h *host) Dial(addr string, d env.Dialed) { h.network.DialName(h.owner, addr, d) }
 
 // Log implements node.Host.
 func (h *host) Log(_ *node.Loop, rec env.TraceRec) {

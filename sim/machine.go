@@ -13,9 +13,11 @@ import (
 // Machine is a computer that runs a node, again and again: what survives its processes.
 type Machine struct {
 	Place Place
-	Addr  string // of its client listener, for Network.Dial
-	Disk  *Disk
-	Clock *Clock
+	Addr  string // of its client listener, for Network.Dial; empty without the role of a broker
+	// ControllerAddr is where its controller listens, if it has that role.
+	ControllerAddr string
+	Disk           *Disk
+	Clock          *Clock
 	// Pace may be changed at any time.
 	Pace Pace
 	// BootLeap is how far the wall clock leaps at a boot, either way: a bad hardware clock.
@@ -80,7 +82,7 @@ func (m *Machine) Start() {
 			m.life = nil
 		}
 	})
-	h := newHost(w.Scheduler, l.owner, m.Clock, m.Disk, m.stream, &m.Pace)
+	h := newHost(w.Network, l.owner, m.Clock, m.Disk, m.stream, &m.Pace)
 	h.changed = func(s node.Status) { m.statusChanged(l, s) }
 	streams := w.Entropy.Node(m.Place)
 	config := m.Config
@@ -91,10 +93,13 @@ func (m *Machine) Start() {
 		tap := &turnTap{trace: w.Trace, place: m.Place, also: m.Tap}
 		l.node = node.New(&config, h, id, streams.Stream, tap)
 		l.node.Start()
+		if m.ControllerAddr != "" {
+			w.Network.Listen(l.owner, m.ControllerAddr, seated{l.node.ControllerListener(), w, m.Place})
+		}
 	})
 }
 
-// statusChanged opens the listener when the node is ready, and ends the process when it is done.
+// statusChanged opens the client listener when the node is ready, and ends the process when it is done.
 func (m *Machine) statusChanged(l *life, s node.Status) {
 	w := m.world
 	was := l.status
@@ -103,7 +108,7 @@ func (m *Machine) statusChanged(l *life, s node.Status) {
 		Place: m.Place, Kind: KindNote, What: "status",
 		Detail: fmt.Sprintf("ready %v, stopped %v, fatal %v", s.Ready, s.Stopped, s.Fatal),
 	})
-	if s.Ready && !was.Ready {
+	if s.Ready && !was.Ready && m.Addr != "" {
 		name := m.Config.Broker.Listeners[0].Name
 		w.Network.Listen(l.owner, m.Addr, seated{l.node.Listener(name), w, m.Place})
 	}
@@ -202,8 +207,11 @@ func (m *Machine) Digest() (sum digest.Sum) {
 		return sum
 	}
 	n := m.life.node
-	return m.world.digester.Of([]any{
-		n.Loop(node.BrokerLoop).Core(), n.Loop(node.ControllerLoop).Core(),
-		n.Memory().Used(),
-	})
+	state := []any{n.MemoryUsed()}
+	for id := range node.LoopCount {
+		if l := n.Loop(id); l != nil {
+			state = append(state, l.Core())
+		}
+	}
+	return m.world.digester.Of(state)
 }

@@ -23,7 +23,8 @@ type Network struct {
 	profile   LinkProfile
 	links     map[pair]*link
 	listeners map[string]*listener
-	open      []*conn // in the order of dialling
+	places    map[string]Place // of addresses, whether somebody listens there or not
+	open      []*conn          // in the order of dialling
 	conns     uint64
 	ordinals  map[frameKey]int
 	counts    NetCounts
@@ -56,7 +57,8 @@ func NewNetwork(s *Scheduler, faults *FaultLog, stream *Stream) *Network {
 	return &Network{
 		Plan: NoNetFaults{}, OnViolation: func(v RangeViolation) { panic(v) },
 		scheduler: s, faults: faults, stream: stream, profile: DefaultLinkProfile(),
-		links: map[pair]*link{}, listeners: map[string]*listener{}, ordinals: map[frameKey]int{},
+		links: map[pair]*link{}, listeners: map[string]*listener{}, places: map[string]Place{},
+		ordinals: map[frameKey]int{},
 	}
 }
 
@@ -97,9 +99,24 @@ func (n *Network) listens(p Place) bool {
 	return false
 }
 
+// Name makes an address known as one at a place, for DialName.
+func (n *Network) Name(addr string, at Place) { n.places[addr] = at }
+
+// DialName opens a connection of owner to whoever listens at addr, as Dial does. An address without
+// a place is refused.
+func (n *Network) DialName(owner Owner, addr string, d env.Dialed) {
+	to, known := n.places[addr]
+	if !known {
+		n.scheduler.After(0, owner, KindClosed, func() { d.Closed(env.ERefused) })
+		return
+	}
+	n.Dial(owner, to, addr, d)
+}
+
 // Dial opens a connection of owner to whoever listens at addr, which lies at place to. Frames
 // that are sent before it stands wait. The outcome is reported through r: its Closed is called
-// with EReset if nobody listens, with ETimedOut if nobody answers.
+// with ERefused if nobody listens, with ETimedOut if nobody answers; if it is an env.Dialed, it is
+// told first when the connection stands.
 func (n *Network) Dial(owner Owner, to Place, addr string, r env.ConnReader) env.ConnWriter {
 	n.conns++
 	n.counts.Conns++
@@ -140,7 +157,7 @@ func (c *conn) attempt(addr string, deadline Time) {
 func (c *conn) establish(l *listener) {
 	n := c.network
 	if l == nil {
-		c.fail(0, env.EReset)
+		c.fail(0, env.ERefused)
 		c.forget()
 		return
 	}
@@ -159,8 +176,20 @@ func (c *conn) establish(l *listener) {
 		return
 	}
 	c.established = true
+	c.opened()
 	n.scheduler.AtDeath(l.owner, func(cause Cause) { server.ownerDied(cause) })
 	c.pipes[0].schedule()
+}
+
+// opened tells the end that dialled, in an event of its own, that the connection stands.
+func (c *conn) opened() {
+	e := c.ends[0]
+	d, ok := e.reader.(env.Dialed)
+	if !ok {
+		return
+	}
+	info := env.ConnInfo{Remote: c.ends[1].place.String()}
+	c.network.scheduler.After(0, e.owner, KindOpen, func() { d.Opened(e, info) })
 }
 
 // Reset resets a connection by its number, if it is open: what is in flight is lost.

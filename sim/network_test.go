@@ -198,7 +198,7 @@ func TestDialWithoutListenerOrAnswerFails(t *testing.T) {
 	b := newNetBench(t, 1)
 	b.client.w = b.n.Dial(b.clientOwner, 2, "n2:9092", b.client)
 	b.run(Second)
-	require.Equal(t, []env.Errno{env.EReset}, b.client.closed)
+	require.Equal(t, []env.Errno{env.ERefused}, b.client.closed)
 
 	b = newNetBench(t, 1)
 	b.n.Cut(1, ClientPlace)

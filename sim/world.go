@@ -80,17 +80,32 @@ func (w *World) digest() {
 	}
 }
 
+// controllerPort is where controllers listen.
+const controllerPort = 9093
+
+// ControllerAddr returns where the controller of the node at a place listens, before there is one.
+func ControllerAddr(p Place) string { return fmt.Sprintf("%s:%d", p, controllerPort) }
+
 // AddMachine adds a machine with an empty disk for the next node, n1 first. It runs nothing before
 // Start. config's first listener is given the machine's name as its host.
 func (w *World) AddMachine(config node.Config) *Machine {
 	p := Place(len(w.Machines) + 1)
 	invariant.Always(p < ClientPlace, "machines have their own places")
 	listeners := append(config.Broker.Listeners[:0:0], config.Broker.Listeners...)
-	invariant.Always(len(listeners) > 0, "a broker has a listener")
-	listeners[0].Host = p.String()
+	var addr, controllerAddr string
+	if config.Roles.Has(node.BrokerLoop) {
+		invariant.Always(len(listeners) > 0, "a broker has a listener")
+		listeners[0].Host = p.String()
+		addr = fmt.Sprintf("%s:%d", p, listeners[0].Port)
+		w.Network.Name(addr, p)
+	}
+	if config.Roles.Has(node.ControllerLoop) {
+		controllerAddr = ControllerAddr(p)
+		w.Network.Name(controllerAddr, p)
+	}
 	config.Broker.Listeners = listeners
 	m := &Machine{
-		Place: p, Addr: fmt.Sprintf("%s:%d", p, listeners[0].Port), Pace: DefaultPace(),
+		Place: p, Addr: addr, ControllerAddr: controllerAddr, Pace: DefaultPace(),
 		Config: config, world: w,
 		Disk: NewDisk(w.Scheduler, w.Faults, w.Entropy.Stream("disk", p), p,
 			len(config.Broker.Directories)),

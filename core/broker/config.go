@@ -8,13 +8,6 @@ import (
 	"stet/core/kafka"
 )
 
-// LinkListener is the value of ConnInfo.Listener by which the node marks the connection to the
-// active controller. The broker has at most one link at a time: when it closes, the node opens
-// the next one, under a new ConnID, and reports it with EventConnOpened. A ConnSend on it carries a
-// Slot, which the EventResponse returns together with the decoded kmsg.Response, or with an error;
-// responses may come in any order, and a metadata fetch that waits must not hold up others.
-const LinkListener = "\x00controller-link"
-
 // Listener is an address that clients are told.
 type Listener struct {
 	Name string // for example PLAINTEXT; a request's ConnInfo.Listener chooses by it

@@ -24,17 +24,16 @@ type origin struct {
 }
 
 func (b *Broker) connOpened(ev *env.Event) {
-	if ev.Info.Listener == LinkListener {
-		b.link.open(ev.Conn)
-		b.linkOpened()
+	if ev.Conn.Link() {
+		b.link.opened(b, ev.Conn)
 		return
 	}
 	b.conns[ev.Conn] = &conn{id: ev.Conn, info: ev.Info}
 }
 
 func (b *Broker) connClosed(ev *env.Event) {
-	if ev.Conn == b.link.conn {
-		b.link.close(b)
+	if ev.Conn.Link() {
+		b.link.closed(b, ev.Conn)
 		return
 	}
 	c := b.conns[ev.Conn]

@@ -3,7 +3,7 @@
 //
 // It is a function of what it has been told: Turn consumes events and emits effects, and does
 // nothing else. Clients arrive as EventRequest. The controller is reached over a link, a
-// connection of its own that the node opens and reopens; requests leave as env.ConnSend and come
+// connection that this loop opens and reopens; requests leave as env.ConnSend and come
 // back as EventResponse. Long work (start, recovery, look-ups, checkpoints) runs as jobs.
 //
 // There is one file for each API key, a table that routes to them (route.go), and one type for

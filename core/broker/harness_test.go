@@ -26,6 +26,7 @@ type harness struct {
 	out        env.Effects
 	bootID     string
 	incarnated byte
+	link       env.ConnID // dialled last
 
 	paths    map[env.FileID]string
 	replies  []reply
@@ -52,8 +53,6 @@ type reply struct {
 	response kmsg.Response
 	bytes    int // size of the frame without records
 }
-
-const linkConn env.ConnID = 1 << 40
 
 func newHarness(t *testing.T, change func(*Config)) *harness {
 	h := &harness{
@@ -84,14 +83,9 @@ func (h *harness) launch() {
 	config := h.config
 	h.paths, h.slots = map[env.FileID]string{}, map[env.ConnID]env.Slot{}
 	h.leases, h.answers, h.replies = nil, nil, nil
-	h.controller.waiting = nil
 	h.broker = New(&config, env.Identity{BootID: h.bootID, Incarnation: [16]byte{h.incarnated}},
 		func(u env.Use) *rand.Rand { return rand.New(rand.NewPCG(uint64(h.incarnated), uint64(u))) })
 	h.turn(env.Event{Kind: env.EventTick})
-	h.turn(env.Event{
-		Kind: env.EventConnOpened, Conn: linkConn,
-		Info: &env.ConnInfo{Listener: LinkListener},
-	})
 	h.deliver()
 }
 
@@ -138,6 +132,12 @@ func (h *harness) turn(events ...env.Event) {
 func (h *harness) conn(op env.ConnOp) {
 	head := append([]byte(nil), h.out.Bytes[op.Head.Start:op.Head.End]...)
 	switch op.Op {
+	case env.ConnDial:
+		h.link = op.Conn
+		h.controller.waiting = nil
+		h.answers = append(h.answers, env.Event{
+			Kind: env.EventConnOpened, Conn: op.Conn, Info: &env.ConnInfo{Remote: string(head)},
+		})
 	case env.ConnSend:
 		h.controller.request(h, op.Slot, head)
 	case env.ConnRespond:
@@ -315,7 +315,7 @@ func (c *standIn) request(h *harness, slot env.Slot, frame []byte) {
 
 func (c *standIn) answer(h *harness, slot env.Slot, m kmsg.Response) {
 	h.answers = append(h.answers, env.Event{
-		Kind: env.EventResponse, Conn: linkConn, Slot: slot,
+		Kind: env.EventResponse, Conn: h.link, Slot: slot,
 		Res: m,
 	})
 }

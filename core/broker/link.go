@@ -7,10 +7,13 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// controllerLink is a connection to the active controller. The node opens it, and opens another
-// one when it breaks; requests that were under way then fail with env.EReset.
+// controllerLink is a connection to a controller. When it breaks, requests that were under way fail
+// with env.EReset, and after a pause the next controller of the configuration is dialled.
 type controllerLink struct {
-	conn     env.ConnID    // zero: none
+	conn     env.ConnID    // dialled last; zero: none
+	stands   bool          // conn has opened
+	dials    uint64        // links so far
+	again    timer         // to the next dial
 	slot     env.Slot      // of the last request
 	requests []linkRequest // under way, in the order they were sent
 }
@@ -27,14 +30,42 @@ type linkRequest struct {
 	caller answered
 }
 
-func (l *controllerLink) open(conn env.ConnID) { l.conn, l.slot = conn, 0 }
+// dial opens the link to the controller whose turn it is.
+func (l *controllerLink) dial(b *Broker) {
+	controllers := b.config.Controllers
+	addr := controllers[l.dials%uint64(len(controllers))].Addr
+	l.dials++
+	l.conn, l.slot = env.MakeLinkID(l.dials), 0
+	start := b.out.Mark()
+	b.out.Bytes = append(b.out.Bytes, addr...)
+	b.out.Conn = append(b.out.Conn, env.ConnOp{
+		Op: env.ConnDial, Conn: l.conn, Head: b.out.SpanFrom(start),
+	})
+}
+
+// due dials again.
+func (l *controllerLink) due(b *Broker) { l.dial(b) }
+
+// opened has what waited for a link begin.
+func (l *controllerLink) opened(b *Broker, conn env.ConnID) {
+	if conn == l.conn {
+		l.stands = true
+		b.linkOpened()
+	}
+}
 
 // up says whether requests can be sent.
-func (l *controllerLink) up() bool { return l.conn != 0 }
+func (l *controllerLink) up() bool { return l.stands }
 
-// close fails everything that was under way.
-func (l *controllerLink) close(b *Broker) {
-	l.conn = 0
+// closed fails everything that was under way.
+func (l *controllerLink) closed(b *Broker, conn env.ConnID) {
+	if conn != l.conn {
+		return
+	}
+	l.conn, l.stands = 0, false
+	if b.phase < phaseStopped {
+		b.timers.set(&l.again, b.now.Mono.Add(controllerPause), l)
+	}
 	requests := l.requests
 	l.requests = nil
 	for i := range requests {

@@ -14,15 +14,11 @@ import (
 
 func TestLostLinkIsTakenUpAgain(t *testing.T) {
 	h := newHarness(t, nil)
-	h.controller.waiting = nil
-	h.turn(env.Event{Kind: env.EventConnClosed, Conn: linkConn})
+	h.turn(env.Event{Kind: env.EventConnClosed, Conn: h.link})
 	require.Empty(t, h.broker.link.requests)
-	h.tick(5_000) // heartbeats have nowhere to go
 	h.controller.create(&kmsg.CreateTopicsRequestTopic{Topic: "orders", NumPartitions: 1})
-	h.turn(env.Event{
-		Kind: env.EventConnOpened, Conn: linkConn,
-		Info: &env.ConnInfo{Listener: LinkListener},
-	})
+	h.tick(5_000) // heartbeats have nowhere to go
+	h.deliver()
 	h.tick(1_000)
 	h.deliver()
 	require.Zero(t, h.produce(1, "orders", 0, "a").ErrorCode)
@@ -30,15 +26,14 @@ func TestLostLinkIsTakenUpAgain(t *testing.T) {
 
 func TestLateAnswerOfAFormerLinkIsDropped(t *testing.T) {
 	h := newHarness(t, nil)
-	h.controller.waiting = nil
-	h.turn(env.Event{Kind: env.EventConnClosed, Conn: linkConn})
-	h.turn(env.Event{
-		Kind: env.EventConnOpened, Conn: linkConn + 1,
-		Info: &env.ConnInfo{Listener: LinkListener},
-	})
+	former := h.link
+	h.turn(env.Event{Kind: env.EventConnClosed, Conn: former})
+	h.tick(controllerPause.Milliseconds())
+	h.deliver()
+	require.NotEqual(t, former, h.link)
 	pending := len(h.broker.link.requests)
 	h.turn(env.Event{
-		Kind: env.EventResponse, Conn: linkConn, Slot: 1,
+		Kind: env.EventResponse, Conn: former, Slot: 1,
 		Res: kmsg.NewPtrBrokerHeartbeatResponse(),
 	})
 	require.Len(t, h.broker.link.requests, pending)

@@ -216,5 +216,5 @@ func (starting) completed(b *Broker, ev *env.Event) {
 	}
 	b.saving.begin(b)
 	b.beginExpiry()
-	b.linkOpened()
+	b.link.dial(b)
 }

@@ -25,6 +25,8 @@ type Controller struct {
 	fetch fetches
 	fatal error
 
+	opened, stopped bool // see stop.go
+
 	// Of the turn that runs.
 	now env.Now
 	out *env.Effects
@@ -85,6 +87,8 @@ func (c *Controller) event(ev *env.Event) {
 		} else if ev.Token.Owner() == c.life.owner && c.life.quorum != nil {
 			c.life.quorum.Handle(ev, c.out)
 		}
+	case env.EventConfig:
+		c.configure(ev.Res)
 	case env.EventFileDone:
 		if ev.File.Owner() == c.life.owner && c.life.quorum != nil {
 			c.life.quorum.Handle(ev, c.out)

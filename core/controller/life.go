@@ -62,7 +62,7 @@ func (c *Controller) recovered(r *quorum.Recovered) {
 	}
 	invariant.Always(r.Snapshot == nil || uint64(image.Index()) == r.Start.Index,
 		"a snapshot is of another index than its file")
-	c.image = image
+	c.image, c.opened = image, true
 	if r.Fresh {
 		quorum.Form(r, []uint64{r.Voter})
 	}

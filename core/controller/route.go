@@ -32,6 +32,10 @@ func (c *Controller) request(r *env.Request) {
 		c.updateFeatures(r, body)
 	case *wire.MetadataIndexRequest:
 		c.metadataIndex(r)
+	case *kmsg.ApiVersionsRequest:
+		c.apiVersions(r, body)
+	case wire.UnsupportedApiVersions:
+		c.unsupportedApiVersions(r)
 	case *wire.MetadataFetchRequest:
 		c.metadataFetch(r, body)
 	default:

@@ -38,6 +38,9 @@ const (
 	KeyMetadataIndex int16 = 30005
 )
 
+// OwnKey says whether a key is Stet's own: only nodes use it.
+func OwnKey(key int16) bool { return key >= 30000 }
+
 // Listener names the two sets of keys: what clients and brokers may ask a broker, and what brokers
 // may ask a controller.
 type Listener uint8
@@ -80,6 +83,7 @@ var brokerVersions = [...]KeyVersions{
 
 // controllerVersions is sorted by key.
 var controllerVersions = [...]KeyVersions{
+	{KeyApiVersions, "ApiVersions", 0, 5, 0, 3},
 	{KeyCreateTopics, "CreateTopics", 2, 7, 2, 5},
 	{KeyDeleteTopics, "DeleteTopics", 1, 6, 1, 4},
 	{KeyAlterConfigs, "AlterConfigs", 0, 2, 0, 2},

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"reflect"
@@ -41,6 +42,8 @@ type setup struct {
 
 // Recorder writes turns as they happen. It implements node.Tap; both loops share it.
 type Recorder struct {
+	records [node.LoopCount]bool // see replayable
+
 	// Each loop has its own, and runs one turn at a time.
 	turns   [node.LoopCount]turn
 	packed  [node.LoopCount][]byte
@@ -51,9 +54,25 @@ type Recorder struct {
 	err error
 }
 
-// NewRecorder starts a recording on w of a node that is made of these parts.
+// replayable says whether the turns of a loop are a function of what is recorded. Those of a
+// controller in a quorum of several are not: etcd raft draws its election timeouts from crypto/rand,
+// which only a simulation can replace.
+func replayable(c *node.Config, l node.LoopID) bool {
+	return c.Roles.Has(l) && (l != node.ControllerLoop || len(c.Controller.Controllers) <= 1)
+}
+
+// NewRecorder starts a recording on w of a node that is made of these parts: of those of its loops
+// that can be replayed. It refuses a node that has none.
 func NewRecorder(w io.Writer, seed [32]byte, c *node.Config, id env.Identity) (*Recorder, error) {
 	r := &Recorder{w: bufio.NewWriterSize(w, 1<<16)}
+	c = c.Filled()
+	for l := range node.LoopCount {
+		r.records[l] = replayable(c, l)
+	}
+	if r.records == [node.LoopCount]bool{} {
+		return nil, errors.New("recording: a controller among several draws its election timeouts " +
+			"from the operating system, so its turns can not be replayed: record a broker")
+	}
 	first, err := json.Marshal(header{
 		Stet: "record", Format: formatVersion, Commit: commitOfBuild(), Seed: hex.EncodeToString(seed[:]),
 		Setup: hex.EncodeToString(appendDeep(nil, reflect.ValueOf(&setup{*c, id}).Elem())),
@@ -67,6 +86,9 @@ func NewRecorder(w io.Writer, seed [32]byte, c *node.Config, id env.Identity) (*
 
 // Turning implements node.Tap: it packs the events, which the turn may consume.
 func (r *Recorder) Turning(l node.LoopID, now env.Now, in []env.Event) {
+	if !r.records[l] {
+		return
+	}
 	t := &r.turns[l]
 	t.Loop, t.Now, t.Events = l, now, t.Events[:0]
 	for i := range in {
@@ -77,6 +99,9 @@ func (r *Recorder) Turning(l node.LoopID, now env.Now, in []env.Event) {
 
 // Turned implements node.Tap: it writes the turn with the hash of its effects behind it.
 func (r *Recorder) Turned(l node.LoopID, out *env.Effects) {
+	if !r.records[l] {
+		return
+	}
 	hash := r.hashers[l].effects(out)
 	line := append(r.packed[l], hash[:]...)
 	r.packed[l] = line

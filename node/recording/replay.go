@@ -104,8 +104,12 @@ func readSetup(r *bufio.Reader, streams func([32]byte) func(env.Use) *rand.Rand)
 		return cores, fmt.Errorf("recording: setup: %w", err)
 	}
 	draw := streams([32]byte(seed))
-	cores[node.BrokerLoop] = broker.New(&s.Config.Broker, s.Identity, draw)
-	cores[node.ControllerLoop] = controller.New(&s.Config.Controller, s.Identity, draw)
+	if s.Config.Roles.Has(node.BrokerLoop) {
+		cores[node.BrokerLoop] = broker.New(&s.Config.Broker, s.Identity, draw)
+	}
+	if replayable(&s.Config, node.ControllerLoop) {
+		cores[node.ControllerLoop] = controller.New(&s.Config.Controller, s.Identity, draw)
+	}
 	return cores, nil
 }
 
@@ -141,8 +145,8 @@ func (p *player) next(r *bufio.Reader) (*turn, Hash, error) {
 	if err := d.read(reflect.ValueOf(t).Elem()); err != nil {
 		return nil, hash, err
 	}
-	if t.Loop >= node.LoopCount {
-		return nil, hash, fmt.Errorf("loop %d", t.Loop)
+	if t.Loop >= node.LoopCount || p.cores[t.Loop] == nil {
+		return nil, hash, fmt.Errorf("loop %d, which the node has not", t.Loop)
 	}
 	return t, hash, nil
 }
@@ -151,7 +155,7 @@ func (p *player) next(r *bufio.Reader) (*turn, Hash, error) {
 func (p *player) play(t *turn) (Hash, error) {
 	p.events = p.events[:0]
 	for i := range t.Events {
-		ev, err := p.unpack.unpack(&t.Events[i])
+		ev, err := p.unpack.unpack(t.Loop, &t.Events[i])
 		if err != nil {
 			return Hash{}, err
 		}

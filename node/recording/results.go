@@ -10,7 +10,7 @@ import (
 
 // resultTypes lists what jobs may return and configuration events may carry.
 func resultTypes() *deepTypes {
-	prototypes := []any{env.OK, kafka.None, broker.Shutdown{}}
+	prototypes := []any{env.OK, kafka.None, broker.Shutdown{}, controller.Shutdown{}}
 	prototypes = append(prototypes, commitlog.ResultTypes()...)
 	prototypes = append(prototypes, broker.ResultTypes()...)
 	prototypes = append(prototypes, controller.ResultTypes()...)

@@ -122,22 +122,22 @@ func packRequest(r *env.Request) *request {
 
 // unpacker turns recorded events back into what a turn is told.
 type unpacker struct {
-	decoders map[bool]*wire.Decoder // by whether the listener is the controller's
-	infos    map[env.ConnID]*env.ConnInfo
+	decoders [node.LoopCount]*wire.Decoder
+	infos    [node.LoopCount]map[env.ConnID]*env.ConnInfo
 	zeros    []byte
 }
 
 func newUnpacker() *unpacker {
 	return &unpacker{
-		decoders: map[bool]*wire.Decoder{
-			false: wire.NewDecoder(wire.BrokerListener, wire.DefaultLimits()),
-			true:  wire.NewDecoder(wire.ControllerListener, wire.DefaultLimits()),
+		decoders: [node.LoopCount]*wire.Decoder{
+			node.BrokerLoop:     wire.NewDecoder(wire.BrokerListener, wire.DefaultLimits()),
+			node.ControllerLoop: wire.NewDecoder(wire.ControllerListener, wire.DefaultLimits()),
 		},
-		infos: map[env.ConnID]*env.ConnInfo{},
+		infos: [node.LoopCount]map[env.ConnID]*env.ConnInfo{{}, {}},
 	}
 }
 
-func (u *unpacker) unpack(ev *event) (env.Event, error) {
+func (u *unpacker) unpack(l node.LoopID, ev *event) (env.Event, error) {
 	out := env.Event{
 		Kind: ev.Kind, FileOp: ev.FileOp, Err: ev.Err, Slot: ev.Slot, Token: ev.Token,
 		Conn: ev.Conn, File: ev.File, N: ev.N, Info: ev.Info, Res: ev.Result,
@@ -145,9 +145,9 @@ func (u *unpacker) unpack(ev *event) (env.Event, error) {
 	var err error
 	switch ev.Kind {
 	case env.EventConnOpened:
-		u.infos[ev.Conn] = ev.Info
+		u.infos[l][ev.Conn] = ev.Info
 	case env.EventRequest:
-		out.Req, err = u.request(ev)
+		out.Req, err = u.request(l, ev)
 	case env.EventResponse:
 		if ev.Response != nil {
 			out.Res, err = u.response(ev.Response)
@@ -156,18 +156,16 @@ func (u *unpacker) unpack(ev *event) (env.Event, error) {
 	return out, err
 }
 
-func (u *unpacker) request(ev *event) (*env.Request, error) {
-	info := u.infos[ev.Conn]
+func (u *unpacker) request(l node.LoopID, ev *event) (*env.Request, error) {
 	r := &env.Request{
-		Conn: ev.Conn, Slot: ev.Request.Slot, Info: info, Bytes: ev.Request.Bytes,
+		Conn: ev.Conn, Slot: ev.Request.Slot, Info: u.infos[l][ev.Conn], Bytes: ev.Request.Bytes,
 		Frame: noBuffer{},
 	}
 	if ev.Request.Produce != nil {
 		u.produce(ev.Request.Produce, r)
 		return r, nil
 	}
-	controller := info != nil && info.Listener == node.ControllerListener
-	return r, u.decoders[controller].Decode(ev.Request.Frame, r)
+	return r, u.decoders[l].Decode(ev.Request.Frame, r)
 }
 
 func (u *unpacker) produce(p *produce, r *env.Request) {
