@@ -59,4 +59,5 @@ const (
 	WorkSlow                  // syncs, creates, truncates: milliseconds
 	WorkSend                  // sends responses: as long as the peer likes
 	WorkJob                   // a job: as long as it takes
+	WorkLink                  // sends requests, or passes frames between loops: as WorkSend
 )

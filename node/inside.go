@@ -20,7 +20,7 @@ type insideDial struct {
 }
 
 // Kind implements Work.
-func (*insideDial) Kind() WorkKind { return WorkSend }
+func (*insideDial) Kind() WorkKind { return WorkLink }
 
 // Run implements Work.
 func (d *insideDial) Run(Worker) {
@@ -122,7 +122,7 @@ func (e *insideEnd) ready() {
 }
 
 // Kind implements Work. A receiver runs turns and sends their answers.
-func (*insideEnd) Kind() WorkKind { return WorkSend }
+func (*insideEnd) Kind() WorkKind { return WorkLink }
 
 // Run implements Work: it gives the receiver what was sent, and then the end.
 func (e *insideEnd) Run(Worker) {

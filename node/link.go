@@ -192,7 +192,7 @@ func (k *Link) flush(w Worker) {
 }
 
 // Kind implements Work.
-func (k *Link) Kind() WorkKind { return WorkSend }
+func (k *Link) Kind() WorkKind { return WorkLink }
 
 // Run implements Work: it sends what is queued.
 func (k *Link) Run(w Worker) {

@@ -103,6 +103,9 @@ func (l *Loop) Turns() uint64 { return l.turns }
 // single-threaded world or between turns.
 func (l *Loop) Conns() int { return len(l.conns) }
 
+// Links returns how many links the loop's core has opened so far, under the same terms.
+func (l *Loop) Links() uint64 { return uint64(l.lastLink &^ env.MakeLinkID(0)) }
+
 // Submit puts events into the inbox, in order, and makes sure that somebody runs the loop.
 func (l *Loop) Submit(w Worker, events ...env.Event) {
 	if len(events) == 0 {

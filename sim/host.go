@@ -92,7 +92,7 @@ func (h *host) Ready(w node.Work) {
 
 var workNames = [...]string{
 	node.WorkWrite: "write", node.WorkSlow: "slow file operation", node.WorkSend: "send",
-	node.WorkJob: "job",
+	node.WorkJob: "job", node.WorkLink: "link",
 }
 
 // Finish implements node.Worker.
