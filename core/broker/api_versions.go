@@ -3,6 +3,7 @@ package broker
 import (
 	"stet/core/env"
 	"stet/core/kafka"
+	"stet/core/metadata"
 	"stet/core/wire"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -12,6 +13,7 @@ import (
 // with error 35. v5 carries the cluster and node that the client believes it speaks to (KIP-1242).
 func (b *Broker) apiVersions(r *env.Request, o origin, m *kmsg.ApiVersionsRequest) {
 	answer := wire.NewApiVersionsResponse(wire.BrokerListener)
+	b.addFeatures(answer)
 	switch {
 	case r.Version >= 3 && !(wire.ValidClientSoftware(m.ClientSoftwareName) &&
 		wire.ValidClientSoftware(m.ClientSoftwareVersion)):
@@ -22,6 +24,21 @@ func (b *Broker) apiVersions(r *env.Request, o origin, m *kmsg.ApiVersionsReques
 		answer.ErrorCode = int16(kafka.RebootstrapRequired)
 	}
 	b.reply(o, answer)
+}
+
+// addFeatures tells the levels of behaviour (KIP-584), as of this broker's image.
+func (b *Broker) addFeatures(answer *kmsg.ApiVersionsResponse) {
+	for _, f := range metadata.AdvertisedFeatures() {
+		s := kmsg.NewApiVersionsResponseSupportedFeature()
+		s.Name, s.MinVersion, s.MaxVersion = f.Name, f.Min, f.Max
+		answer.SupportedFeatures = append(answer.SupportedFeatures, s)
+	}
+	answer.FinalizedFeaturesEpoch = int64(b.image.Index())
+	for _, f := range b.image.FinalizedFeatures() {
+		s := kmsg.NewApiVersionsResponseFinalizedFeature()
+		s.Name, s.MinVersionLevel, s.MaxVersionLevel = f.Name, f.Level, f.Level
+		answer.FinalizedFeatures = append(answer.FinalizedFeatures, s)
+	}
 }
 
 // elsewhere says whether the client means another cluster or node, as when an address was reused.

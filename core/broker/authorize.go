@@ -15,6 +15,9 @@ const (
 	opDelete
 	opDescribe
 	opIdempotentWrite
+	opAlter
+	opAlterConfigs
+	opDescribeConfigs
 )
 
 // resourceKind is what an operation is about.

@@ -13,7 +13,8 @@ import (
 
 // Broker is the loop's state. One goroutine at a time may call it.
 type Broker struct {
-	config   *Config
+	static   *Config // what the process was started with
+	config   *Config // what is in force: static under what the metadata set for brokers
 	identity env.Identity
 	random   *rand.Rand // identities: directories, deletions
 
@@ -72,6 +73,7 @@ const (
 // directories. The config belongs to the broker from now on and is not written by it.
 func New(config *Config, identity env.Identity, streams Streams) *Broker {
 	b := &Broker{
+		static:   config,
 		config:   config,
 		identity: identity,
 		random:   streams(env.UseIdentity),
@@ -214,14 +216,15 @@ func (b *Broker) configure(res any) {
 	case Shutdown:
 		b.beginShutdown()
 	case *Config:
-		b.reconfigure(c)
+		b.static = c
+		b.reconfigure()
 	}
 }
 
-// reconfigure replaces the configuration. What is derived from it for each topic follows.
-func (b *Broker) reconfigure(c *Config) {
-	b.config = c
-	b.sessions.slots = c.FetchSessionSlots
+// reconfigure puts a changed configuration in force. What is derived from it for each topic follows.
+func (b *Broker) reconfigure() {
+	b.config = b.static.inForce(b.image)
+	b.sessions.slots = b.config.FetchSessionSlots
 	for _, h := range b.host.all {
 		if topic := b.image.TopicByID(h.TopicID); topic != nil && h.State() != partition.Gone {
 			b.configureReplica(h, topic)

@@ -39,8 +39,7 @@ func (b *Broker) createTopics(r *env.Request, o origin, m *kmsg.CreateTopicsRequ
 		return
 	}
 	c.wait = &topicWait{request: c}
-	b.creates.add(b, c.wait, m.TimeoutMillis)
-	b.link.send(b, forward, c)
+	b.forward(forward, c.wait, m.TimeoutMillis, c)
 }
 
 func (c *creation) refuse(name string, code kafka.ErrorCode, why string) {

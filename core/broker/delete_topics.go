@@ -44,8 +44,7 @@ func (b *Broker) deleteTopics(r *env.Request, o origin, m *kmsg.DeleteTopicsRequ
 	forward := kmsg.NewPtrDeleteTopicsRequest()
 	forward.Version, forward.TimeoutMillis, forward.Topics = 6, m.TimeoutMillis, d.asked
 	d.wait = &topicWait{request: d}
-	b.creates.add(b, d.wait, m.TimeoutMillis)
-	b.link.send(b, forward, d)
+	b.forward(forward, d.wait, m.TimeoutMillis, d)
 }
 
 func (d *deletion) refuse(asked kmsg.DeleteTopicsRequestTopic, code kafka.ErrorCode) {

@@ -84,6 +84,7 @@ func (b *Broker) linkOpened() {
 	}
 	b.follow()
 	b.register.begin(b)
+	b.creates.linkOpened(b)
 }
 
 // imageChanged acts on a new image, which b.image is already.

@@ -275,6 +275,7 @@ func (h *harness) createTopic(name string, partitions int32, configs ...string) 
 type standIn struct {
 	image   *metadata.Image
 	entries [][]byte
+	refuses int        // so many requests for the index are refused
 	waiting []env.Slot // metadata fetches that wait
 	silent  bool       // answers nothing but metadata fetches
 	stale   bool       // refuses the next heartbeat
@@ -382,7 +383,7 @@ func (c *standIn) decide(body any) kmsg.Response {
 		}
 		return r
 	}
-	panic(fmt.Sprintf("stand-in controller: %T", body))
+	return c.administer(body)
 }
 
 func (c *standIn) register(m *kmsg.BrokerRegistrationRequest) kmsg.Response {

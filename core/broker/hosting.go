@@ -22,8 +22,8 @@ func (h *host) follow(b *Broker, d *metadata.Delta) {
 		h.change(b, &d.TopicsChanged[i])
 	}
 	for _, r := range d.Resources {
-		if r.Type == metadata.ResourceBroker {
-			b.reconfigure(b.config)
+		if b.ownSettings(r) {
+			b.reconfigure()
 			break
 		}
 	}

@@ -36,8 +36,7 @@ func (b *Broker) metadata(r *env.Request, o origin, m *kmsg.MetadataRequest) {
 	}
 	c := &autoCreation{origin: o, request: m, refused: map[string]kafka.ErrorCode{}}
 	c.wait = &topicWait{request: c}
-	b.creates.add(b, c.wait, create.TimeoutMillis)
-	b.link.send(b, create, c)
+	b.forward(create, c.wait, create.TimeoutMillis, c)
 }
 
 // toCreate returns the names in the request that are to become topics.

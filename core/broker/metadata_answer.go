@@ -46,7 +46,6 @@ func (b *Broker) replyMetadata(info *env.ConnInfo, o origin, m *kmsg.MetadataReq
 
 func (d *description) cluster(answer *kmsg.MetadataResponse) {
 	b := d.b
-	answer.ControllerID = -1
 	answer.AuthorizedOperations = math.MinInt32
 	if d.request.IncludeClusterAuthorizedOperations {
 		answer.AuthorizedOperations = clusterOperations
@@ -65,24 +64,14 @@ func (d *description) cluster(answer *kmsg.MetadataResponse) {
 			listed.Rack = &broker.Rack
 		}
 		answer.Brokers = append(answer.Brokers, listed)
-		// Clients send what is for the controller to this broker, which forwards it.
-		if answer.ControllerID < 0 || broker.ID == b.config.NodeID {
-			answer.ControllerID = int32(broker.ID)
-		}
 	}
+	answer.ControllerID = int32(b.forwarder(d.info))
 }
 
-// endpointFor returns the address that a client of this listener reaches the broker at.
-func endpointFor(info *env.ConnInfo, broker *metadata.Broker) (metadata.Endpoint, bool) {
-	if info != nil {
-		if e, ok := broker.Endpoint(info.Listener); ok {
-			return e, true
-		}
-	}
-	if len(broker.Endpoints) == 0 {
-		return metadata.Endpoint{}, false
-	}
-	return broker.Endpoints[0], true
+// endpointFor returns the address that a client of this listener reaches the broker at; ok is false if
+// the broker does not have the listener, so that such a client can not reach it.
+func endpointFor(info *env.ConnInfo, broker *metadata.Broker) (e metadata.Endpoint, ok bool) {
+	return broker.Endpoint(info.Listener)
 }
 
 // asked describes one topic that the request names.
@@ -139,8 +128,8 @@ func (d *description) partition(id kafka.PartitionID,
 ) kmsg.MetadataResponseTopicPartition {
 	out := kmsg.NewMetadataResponseTopicPartition()
 	out.Partition, out.Leader, out.LeaderEpoch = int32(id), int32(p.Leader), int32(p.LeaderEpoch)
-	if p.Leader == kafka.NoBroker || !d.alive(p.Leader) {
-		out.ErrorCode, out.Leader = int16(kafka.LeaderNotAvailable), int32(kafka.NoBroker)
+	if code := d.unreachable(p.Leader); code != kafka.None {
+		out.ErrorCode, out.Leader = int16(code), int32(kafka.NoBroker)
 	}
 	for _, replica := range p.Replicas {
 		out.Replicas = append(out.Replicas, int32(replica))
@@ -152,6 +141,21 @@ func (d *description) partition(id kafka.PartitionID,
 		out.ISR = append(out.ISR, int32(replica))
 	}
 	return out
+}
+
+// unreachable says why clients of this listener can not be told a leader, or None. Before v6 there is
+// no word for a leader without the listener.
+func (d *description) unreachable(leader kafka.BrokerID) kafka.ErrorCode {
+	if leader == kafka.NoBroker || !d.alive(leader) {
+		return kafka.LeaderNotAvailable
+	}
+	if _, ok := endpointFor(d.info, d.b.image.Broker(leader)); ok {
+		return kafka.None
+	}
+	if d.version < 6 {
+		return kafka.LeaderNotAvailable
+	}
+	return kafka.ListenerNotFound
 }
 
 func (d *description) alive(id kafka.BrokerID) bool {

@@ -34,6 +34,30 @@ func (b *Broker) request(ev *env.Event) {
 		b.deleteTopics(r, o, body)
 	case *kmsg.InitProducerIDRequest:
 		b.initProducerID(r, o, body)
+	case *kmsg.CreatePartitionsRequest:
+		b.createPartitions(r, o, body)
+	case *kmsg.DescribeConfigsRequest:
+		b.describeConfigs(o, body)
+	case *kmsg.AlterConfigsRequest:
+		b.alterConfigs(r, o, body)
+	case *kmsg.IncrementalAlterConfigsRequest:
+		b.incrementalAlterConfigs(r, o, body)
+	case *kmsg.UpdateFeaturesRequest:
+		b.updateFeatures(r, o, body)
+	case *kmsg.DescribeClusterRequest:
+		b.describeCluster(r, o, body)
+	case *kmsg.UnregisterBrokerRequest:
+		b.unregisterBroker(r, o, body)
+	case *kmsg.ListConfigResourcesRequest:
+		b.listConfigResources(r, o, body)
+	case *kmsg.DescribeTopicPartitionsRequest:
+		b.describeTopicPartitions(r, o, body)
+	case *kmsg.DescribeQuorumRequest:
+		b.describeQuorum(r, o, body)
+	case *kmsg.AddRaftVoterRequest:
+		b.addRaftVoter(r, o, body)
+	case *kmsg.RemoveRaftVoterRequest:
+		b.removeRaftVoter(r, o, body)
 	default:
 		invariant.Unreachable("a request without a handler was decoded")
 	}

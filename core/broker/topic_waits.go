@@ -5,11 +5,13 @@ import (
 
 	"stet/core/kafka"
 	"stet/core/metadata"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// topicWaits holds the requests that are answered when this broker's own image has, or has no
-// more, the topics that they are about, so that a client which goes on to use them here finds
-// what it was told.
+// topicWaits holds the requests that the active controller has a part in. They are sent to it when
+// there is a link, and answered when this broker's own image has, or has no more, what they are
+// about, so that a client which goes on here finds what it was told.
 type topicWaits struct {
 	waits []*topicWait
 	dirty bool // look again at the end of the turn
@@ -23,10 +25,20 @@ type finisher interface {
 // topicWait is one such request.
 type topicWait struct {
 	timer
-	decided bool // the controller has answered
+	unsent  kmsg.Request // waits for a link; nil once it is sent
+	caller  answered     // is told the controller's answer
+	decided bool         // the controller has answered
 	created []string
 	deleted []kafka.TopicID
+	grown   []grownTopic
+	index   metadata.Index // the image must have come so far
 	request finisher
+}
+
+// grownTopic is a topic that has been given partitions.
+type grownTopic struct {
+	name  string
+	count int // of partitions, at least
 }
 
 // mostTopicWait bounds how long an answer of the controller is held back.
@@ -36,6 +48,29 @@ func (w *topicWaits) add(b *Broker, wait *topicWait, timeoutMs int32) {
 	w.waits = append(w.waits, wait)
 	timeout := min(max(0, time.Duration(timeoutMs)*time.Millisecond), mostTopicWait)
 	b.timers.set(&wait.timer, b.now.Mono.Add(timeout), wait)
+}
+
+// forward has the active controller decide on a request of a client. The caller is told its answer;
+// what waits is finished when that has been seen here, or with what is known when the time is out.
+func (b *Broker) forward(m kmsg.Request, wait *topicWait, timeoutMs int32, caller answered) {
+	wait.unsent, wait.caller = m, caller
+	b.creates.add(b, wait, timeoutMs)
+	wait.send(b)
+}
+
+// send sends what has not been sent, if there is a link.
+func (t *topicWait) send(b *Broker) {
+	if m := t.unsent; m != nil && b.link.up() {
+		t.unsent = nil
+		b.link.send(b, m, t.caller)
+	}
+}
+
+// linkOpened sends what waited for a link.
+func (w *topicWaits) linkOpened(b *Broker) {
+	for _, t := range w.waits {
+		t.send(b)
+	}
 }
 
 func (w *topicWaits) imageChanged() { w.dirty = true }
@@ -65,6 +100,15 @@ func (t *topicWait) seen(b *Broker) bool {
 		if topic := b.image.Topic(name); topic == nil || !b.serving(topic) {
 			return false
 		}
+	}
+	for _, g := range t.grown {
+		topic := b.image.Topic(g.name)
+		if topic == nil || topic.PartitionCount() < g.count || !b.serving(topic) {
+			return false
+		}
+	}
+	if b.image.Index() < t.index {
+		return false
 	}
 	for _, id := range t.deleted {
 		if b.image.TopicByID(id) != nil {

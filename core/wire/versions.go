@@ -79,6 +79,15 @@ var brokerVersions = [...]KeyVersions{
 	{KeyCreateTopics, "CreateTopics", 2, 7, 2, 5},
 	{KeyDeleteTopics, "DeleteTopics", 1, 6, 1, 4},
 	{KeyInitProducerID, "InitProducerId", 0, 5, 0, 2},
+	{KeyDescribeConfigs, "DescribeConfigs", 1, 4, 1, 4},
+	{KeyAlterConfigs, "AlterConfigs", 0, 2, 0, 2},
+	{KeyCreatePartitions, "CreatePartitions", 0, 3, 0, 2},
+	{KeyIncrementalAlterConfigs, "IncrementalAlterConfigs", 0, 1, 0, 1},
+	{KeyUpdateFeatures, "UpdateFeatures", 0, 2, 0, 0},
+	{KeyDescribeCluster, "DescribeCluster", 0, 2, 0, 0},
+	{KeyUnregisterBroker, "UnregisterBroker", 0, 0, 0, 0},
+	{KeyListConfigResources, "ListConfigResources", 0, 1, 0, 0},
+	{KeyDescribeTopicPartitions, "DescribeTopicPartitions", 0, 0, 0, 0},
 }
 
 // controllerVersions is sorted by key.
@@ -92,6 +101,7 @@ var controllerVersions = [...]KeyVersions{
 	{KeyUpdateFeatures, "UpdateFeatures", 0, 2, 0, 0},
 	{KeyBrokerRegistration, "BrokerRegistration", 0, 4, 0, 0},
 	{KeyBrokerHeartbeat, "BrokerHeartbeat", 0, 2, 0, 0},
+	{KeyUnregisterBroker, "UnregisterBroker", 0, 0, 0, 0},
 	{KeyAllocateProducerIDs, "AllocateProducerIds", 0, 0, 0, 0},
 	{KeyMetadataFetch, "MetadataFetch", 0, 0, 0, 0},
 	{KeyQuorumHello, "QuorumHello", 0, 0, 0, 0},

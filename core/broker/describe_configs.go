@@ -1,0 +1,142 @@
+package broker
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"stet/core/env"
+	"stet/core/kafka"
+	"stet/core/metadata"
+	"stet/core/wire"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// DescribeConfigs (key 32), versions 1 to 4: the settings of topics, of this broker, and those set for
+// all brokers. What was altered anywhere before the request came is seen: the broker asks the
+// controller how far the metadata log goes, and answers when its image has come so far. v3 tells types;
+// nothing is documented on the wire, and nothing is secret.
+
+// describing is a request that waits for the image.
+type describing struct {
+	origin
+	wait    *topicWait
+	again   askAgain
+	request *kmsg.DescribeConfigsRequest
+	late    bool // it is not known how far the log goes
+}
+
+// askAgain asks for the index after a pause.
+type askAgain struct {
+	timer
+	d *describing
+}
+
+func (b *Broker) describeConfigs(o origin, m *kmsg.DescribeConfigsRequest) {
+	d := &describing{origin: o, request: m, late: true}
+	d.again.d = d
+	d.wait = &topicWait{request: d}
+	wait := min(b.config.RequestTimeout, mostTopicWait)
+	b.forward(new(wire.MetadataIndexRequest), d.wait, int32(wait/time.Millisecond), d)
+}
+
+// answered takes the index. If this controller can not tell it, the next is asked.
+func (d *describing) answered(b *Broker, res kmsg.Response, err env.Errno) {
+	if d.wait.decided {
+		return // given up
+	}
+	m, ok := res.(*wire.MetadataIndexResponse)
+	if err != env.OK || !ok || m.ErrorCode != 0 {
+		b.timers.set(&d.again.timer, b.now.Mono.Add(controllerPause), &d.again)
+		return
+	}
+	d.late, d.wait.decided, d.wait.index = false, true, metadata.Index(m.Index)
+	b.creates.imageChanged()
+}
+
+func (a *askAgain) due(b *Broker) {
+	a.d.wait.unsent = new(wire.MetadataIndexRequest)
+	a.d.wait.send(b)
+}
+
+// finish answers, or says that the time is out.
+func (d *describing) finish(b *Broker) {
+	b.timers.clear(&d.again.timer)
+	d.late = d.late || b.image.Index() < d.wait.index
+	d.wait.decided, d.wait.unsent = true, nil
+	answer := kmsg.NewPtrDescribeConfigsResponse()
+	for i := range d.request.Resources {
+		answer.Resources = append(answer.Resources, d.resource(b, &d.request.Resources[i]))
+	}
+	b.reply(d.origin, answer)
+}
+
+func (d *describing) resource(b *Broker, asked *kmsg.DescribeConfigsRequestResource,
+) kmsg.DescribeConfigsResponseResource {
+	out := kmsg.NewDescribeConfigsResponseResource()
+	out.ResourceType, out.ResourceName = asked.ResourceType, asked.ResourceName
+	configs, code, why := d.find(b, asked)
+	out.ErrorCode = int16(code)
+	if why != "" {
+		out.ErrorMessage = &why
+	}
+	for i := range configs {
+		if asked.ConfigNames == nil || slices.Contains(asked.ConfigNames, configs[i].Name) {
+			out.Configs = append(out.Configs, d.config(&configs[i]))
+		}
+	}
+	return out
+}
+
+// find returns all settings of a resource.
+func (d *describing) find(b *Broker, asked *kmsg.DescribeConfigsRequestResource) (
+	[]metadata.DescribedConfig, kafka.ErrorCode, string,
+) {
+	name := asked.ResourceName
+	kind := configResource(asked.ResourceType)
+	code := b.Authorize(d.conn.info, opDescribeConfigs, kind, name)
+	topic := b.image.Topic(name)
+	static := b.static.values()
+	switch {
+	case code != kafka.None:
+		return nil, code, ""
+	case d.late:
+		return nil, kafka.RequestTimedOut, "the controller did not answer"
+	case kind == resourceTopic && name == "":
+		return nil, kafka.InvalidRequest, "give the name of a topic"
+	case kind == resourceTopic && topic == nil:
+		return nil, kafka.UnknownTopicOrPartition, fmt.Sprintf("there is no topic %q", name)
+	case kind == resourceTopic:
+		return b.image.DescribeTopicConfigs(&static, b.config.NodeID, topic.Configs(),
+			topic.ReplicationFactor()), kafka.None, ""
+	case asked.ResourceType != kmsg.ConfigResourceTypeBroker:
+		return nil, kafka.InvalidRequest,
+			fmt.Sprintf("resources of type %d have no settings", asked.ResourceType)
+	case name == "":
+		return b.image.DescribeBrokerDefaults(), kafka.None, ""
+	case name != strconv.Itoa(int(b.config.NodeID)):
+		return nil, kafka.InvalidRequest, fmt.Sprintf(
+			"this is broker %d, which does not know the settings of broker %q: ask that one",
+			b.config.NodeID, name)
+	}
+	return b.image.DescribeBrokerConfigs(&static, b.config.NodeID), kafka.None, ""
+}
+
+func (d *describing) config(c *metadata.DescribedConfig) kmsg.DescribeConfigsResponseResourceConfig {
+	out := kmsg.NewDescribeConfigsResponseResourceConfig()
+	out.Name, out.Value, out.ReadOnly = c.Name, &c.Value, c.ReadOnly
+	out.Source, out.IsDefault = kmsg.ConfigSource(c.Source), c.Source == metadata.SourceDefault
+	out.ConfigType = kmsg.ConfigType(c.Type)
+	if !d.request.IncludeSynonyms {
+		return out
+	}
+	for i := range c.Synonyms {
+		s := kmsg.NewDescribeConfigsResponseResourceConfigConfigSynonym()
+		s.Name, s.Value = c.Synonyms[i].Name, &c.Synonyms[i].Value
+		s.Source = kmsg.ConfigSource(c.Synonyms[i].Source)
+		out.ConfigSynonyms = append(out.ConfigSynonyms, s)
+	}
+	return out
+}

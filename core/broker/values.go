@@ -1,0 +1,41 @@
+package broker
+
+import (
+	"time"
+
+	"stet/core/kafka"
+	"stet/core/metadata"
+)
+
+// values returns what the configuration says under the names of Kafka's broker settings.
+func (c *Config) values() kafka.BrokerValues {
+	return kafka.BrokerValues{
+		Topic:                    c.Topic,
+		AutoCreateTopics:         c.AutoCreateTopics,
+		CheckpointIntervalMs:     c.CheckpointInterval.Milliseconds(),
+		DefaultReplicationFactor: c.DefaultReplicationFactor,
+		FetchMaxBytes:            c.FetchMaxBytes,
+		FetchSessionSlots:        int32(c.FetchSessionSlots),
+		HeartbeatIntervalMs:      c.HeartbeatInterval.Milliseconds(),
+		NumPartitions:            c.NumPartitions,
+		ProducerExpirationMs:     c.ProducerExpiration.Milliseconds(),
+		RecoveryJobs:             int32(c.RecoveryJobs),
+		RequestTimeoutMs:         c.RequestTimeout.Milliseconds(),
+	}
+}
+
+// inForce returns the configuration under what the metadata set while brokers run: for all of them,
+// and for this one.
+func (c *Config) inForce(image *metadata.Image) *Config {
+	v := image.BrokerValues(c.values(), c.NodeID)
+	out := *c
+	out.Topic = v.Topic
+	out.ProducerExpiration = time.Duration(v.ProducerExpirationMs) * time.Millisecond
+	out.RecoveryJobs = int(v.RecoveryJobs)
+	return &out
+}
+
+// ownSettings says whether the settings of a resource may be in force here.
+func (b *Broker) ownSettings(r metadata.Resource) bool {
+	return r == metadata.BrokerDefaults() || r == metadata.BrokerResource(b.config.NodeID)
+}

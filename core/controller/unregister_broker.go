@@ -1,0 +1,28 @@
+package controller
+
+import (
+	"stet/core/env"
+	"stet/core/kafka"
+	"stet/core/metadata"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// UnregisterBroker (key 64), version 0: a broker is forgotten.
+
+func (c *Controller) unregisterBroker(r *env.Request, m *kmsg.UnregisterBrokerRequest) {
+	refuse := func(code kafka.ErrorCode) kmsg.Response {
+		answer := kmsg.NewPtrUnregisterBrokerResponse()
+		answer.ErrorCode = int16(code)
+		return answer
+	}
+	if code := c.Authorize(r); code != kafka.None {
+		c.respond(originOf(r), refuse(code))
+		return
+	}
+	if !c.leads(r, refuse) {
+		return
+	}
+	records, code := metadata.UnregisterBroker(c.queue.latest, kafka.BrokerID(m.BrokerID))
+	c.decided(r, records, refuse(code), refuse, nil)
+}
