@@ -1,0 +1,50 @@
+//go:build live
+
+package live
+
+import (
+	"fmt"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// describe returns what `stet cluster describe` prints of the cluster, by whichever node answers.
+func (c *Cluster) describe(t *testing.T) string {
+	t.Helper()
+	var addresses []string
+	for _, b := range c.Nodes {
+		addresses = append(addresses, b.Address)
+	}
+	command := exec.Command("ip", "netns", "exec", c.hub,
+		"bin/stet", "cluster", "describe", "--bootstrap", strings.Join(addresses, ","))
+	command.Dir = repository
+	out, err := command.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return string(out)
+}
+
+// directoryOf finds the directory id of a controller in what describe returned.
+func directoryOf(t *testing.T, described string, node int) string {
+	t.Helper()
+	line := regexp.MustCompile(fmt.Sprintf(`controller=%d .*directory=(\S{22})`, node))
+	found := line.FindStringSubmatch(described)
+	require.NotNil(t, found, described)
+	return found[1]
+}
+
+// TestClusterIsDescribed looks at a cluster as its operator does.
+func TestClusterIsDescribed(t *testing.T) {
+	cluster, _ := formed(t)
+	text := cluster.describe(t)
+	require.Regexp(t, `^cluster=\S{22} brokers=3 voters=3 leader=[123] leaderEpoch=\d+ highWatermark=\d+\n`, text)
+	for i, b := range cluster.Nodes {
+		require.Contains(t, text, fmt.Sprintf("broker=%d addr=%s fenced=false\n", i+1, b.Address))
+		require.Regexp(t, fmt.Sprintf(`controller=%d role=(leader|voter) addr=%s:9093 directory=\S{22} logEndOffset=\d+ lag=\d+\n`,
+			i+1, regexp.QuoteMeta(cluster.Host(i+1))), text)
+	}
+	require.NoError(t, cluster.Stop())
+}
