@@ -27,6 +27,8 @@ const (
 	MarkRaftSnapshot
 	MarkRaftTornTail
 	MarkRaftRestarted
+	MarkRaftSnapshotInstalled
+	MarkRaftTailReplaced
 	MarkFileRested
 	markCount
 )
@@ -52,6 +54,8 @@ var markNames = [markCount]string{
 	MarkRaftSnapshot:             "a metadata snapshot replaces log entries",
 	MarkRaftTornTail:             "recovery cuts a torn tail of the raft log",
 	MarkRaftRestarted:            "the controller recovers after a failed write of its log",
+	MarkRaftSnapshotInstalled:    "a snapshot of another voter replaces the metadata log",
+	MarkRaftTailReplaced:         "a voter's divergent raft log tail is replaced",
 	MarkFileRested:               "a file that rests is closed to make room for another",
 }
 

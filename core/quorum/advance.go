@@ -15,14 +15,26 @@ func (q *Quorum) Advance(out *env.Effects) Progress {
 	if q.failed != env.OK {
 		return Progress{}
 	}
+	if !q.Begun() {
+		// What recovery has read may not be on the disk, and raft takes it for durable.
+		q.writer.sync(q.token, out)
+		return Progress{}
+	}
 	q.drain(out)
 	if q.members.only(q.voter) && q.node.BasicStatus().RaftState == raft.StateFollower {
 		// Nobody else can lead, and nobody's vote is missing.
 		q.must(q.node.Campaign())
 		q.drain(out)
 	}
+	if q.removed() && q.node.BasicStatus().LeadTransferee == 0 {
+		q.Transfer(0)
+		q.drain(out)
+	}
+	q.install(out)
 	q.writer.sync(q.token, out)
 	q.noteLeading()
+	q.nextJob(out)
+	q.progress.Fetch = q.fetch.want()
 	done := q.progress
 	q.progress = Progress{}
 	return done
@@ -72,7 +84,6 @@ func (q *Quorum) sendOrHold(m *pb.Message) {
 // store writes what raft wants stored. Its responses wait for a sync; without responses nothing
 // depends on the write, and the next sync will cover it.
 func (q *Quorum) store(m *pb.Message, out *env.Effects) {
-	invariant.Always(m.Snapshot == nil, "a snapshot arrives that was not fetched")
 	hard := &HardState{m.GetTerm(), m.GetVote(), m.GetCommit()}
 	if *hard == (HardState{}) {
 		hard = nil
@@ -83,10 +94,20 @@ func (q *Quorum) store(m *pb.Message, out *env.Effects) {
 			"a second vote in one term")
 		q.storage.hard = *hard
 	}
+	var installed *Installed
+	if m.Snapshot != nil {
+		installed = q.take(m.Snapshot)
+	}
 	if len(m.Entries) > 0 {
 		q.append(m.Entries)
 	}
-	q.writer.append(m.Entries, hard, out)
+	q.proposed = q.storage.last().Index
+	if installed != nil {
+		q.writer.begin(q.voter, q.storage, out)
+		q.writer.installs(installed, q.storage.members)
+	} else {
+		q.writer.append(m.Entries, hard, out)
+	}
 	if len(m.Responses) > 0 {
 		q.writer.await(m.Responses, q.storage)
 	}
@@ -102,7 +123,6 @@ func (q *Quorum) append(entries []*pb.Entry) {
 		q.writer.truncate(Position{first - 1, term})
 	}
 	s.append(entries)
-	q.proposed = s.last().Index
 }
 
 // apply passes committed entries on and tells raft at once.
@@ -116,13 +136,15 @@ func (q *Quorum) apply(m *pb.Message) {
 		q.progress.Committed = append(q.progress.Committed, e)
 	}
 	for _, r := range m.Responses {
-		q.must(q.node.Step(r))
+		q.step(r)
 	}
 }
 
 // noteLeading: a leader knows all that was ever committed once it has committed an entry of its own
-// term, the empty one that raft appends at an election.
+// term, the empty one that raft appends at an election. One that was removed may not propose, and
+// raft would confirm its reads without asking if a single voter is left.
 func (q *Quorum) noteLeading() {
 	s := q.node.BasicStatus()
-	q.leading = s.RaftState == raft.StateLeader && q.applied.Term == s.HardState.GetTerm()
+	q.leading = s.RaftState == raft.StateLeader && q.applied.Term == s.HardState.GetTerm() &&
+		!q.removed()
 }

@@ -10,7 +10,7 @@ import (
 // A log file is a header, the base, and what was appended since:
 //
 //	 0  magic       8 bytes  "STETRAFT"
-//	 8  version     uint32   1
+//	 8  version     uint32   2
 //	12  headerSize  uint32   bytes of the header, crc included
 //	16  generation  uint64   also in the file's name
 //	24  voter       uint64   the raft id of this directory
@@ -37,7 +37,7 @@ import (
 //
 // The field durable is what tells a torn tail from corruption: see recover.go.
 const (
-	formatVersion = 1
+	formatVersion = 2
 	logMagic      = "STETRAFT"
 	headerFixed   = 56
 	frameHead     = 8
@@ -94,14 +94,28 @@ func appendMembers(dst []byte, c *ConfState) []byte {
 
 var errHeader = errors.New("malformed header")
 
+// versionError says that a file is whole, as far as can be told, but of another version.
+type versionError struct {
+	what    string
+	version uint32
+}
+
+func (e *versionError) Error() string {
+	age := "an older"
+	if e.version > formatVersion {
+		age = "a newer"
+	}
+	return fmt.Sprintf("%s of version %d, of %s release; this one reads version %d",
+		e.what, e.version, age, formatVersion)
+}
+
 // parseHeader reads the header of the file of this generation.
 func parseHeader(file []byte, generation uint64) (header, error) {
 	if len(file) < headerFixed || string(file[:8]) != logMagic {
 		return header{}, errHeader
 	}
 	if v := binary.LittleEndian.Uint32(file[8:]); v != formatVersion {
-		return header{}, fmt.Errorf("log file of version %d; this software reads version %d",
-			v, formatVersion)
+		return header{}, &versionError{"raft log", v}
 	}
 	size := int64(binary.LittleEndian.Uint32(file[12:]))
 	if size < headerFixed+4 || size > int64(len(file)) {

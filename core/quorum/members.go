@@ -37,8 +37,12 @@ type MemberChange struct {
 
 // ProposeMembers proposes a change, as Propose does. ok is false also while another change is under
 // way, or if this one does not fit the membership as of now or would leave no voter.
+//
+// Nor does a leader remove itself; it has to Transfer the lead first. What it proposed behind its own
+// removal could be in its log alone. If it went before the other of two voters knew that the removal
+// is in force, that one would need its vote, and not get it for the shorter log, for ever.
 func (q *Quorum) ProposeMembers(c MemberChange) (index uint64, ok bool) {
-	if !q.Leading() || q.changing > q.applied.Index || q.members.joint() || !q.members.admit(&c) {
+	if !q.Leading() || slices.Contains(c.Remove, q.voter) || q.changing > q.applied.Index || q.members.joint() || !q.members.admit(&c) {
 		return 0, false
 	}
 	if q.node.ProposeConfChange(c.proto()) != nil {
@@ -110,14 +114,49 @@ func (c *ConfState) only(voter uint64) bool {
 
 // applyMembers changes the membership if that is what the entry says.
 func (q *Quorum) applyMembers(p *pb.Entry) {
+	var change pb.ConfChangeI
 	switch EntryKind(p.GetType()) {
 	case EntryConfChange:
-		var c pb.ConfChange
-		q.must(proto.Unmarshal(p.GetData(), &c))
-		q.members = confStateOf(q.node.ApplyConfChange(&c))
+		c := &pb.ConfChange{}
+		q.must(proto.Unmarshal(p.GetData(), c))
+		change = c
 	case EntryConfChangeV2:
-		var c pb.ConfChangeV2
-		q.must(proto.Unmarshal(p.GetData(), &c))
-		q.members = confStateOf(q.node.ApplyConfChange(&c))
+		c := &pb.ConfChangeV2{}
+		q.must(proto.Unmarshal(p.GetData(), c))
+		change = c
+	default:
+		return
+	}
+	q.setMembers(confStateOf(q.node.ApplyConfChange(change)))
+}
+
+// setMembers notes the membership as of the last applied entry.
+func (q *Quorum) setMembers(c ConfState) {
+	q.members = c
+	known := &q.storage.members
+	q.storage.strangers = slices.ContainsFunc(
+		slices.Concat(c.Voters, c.Learners, c.VotersOutgoing, c.LearnersNext),
+		func(id uint64) bool { return !known.Contains(id) })
+}
+
+// removed says whether this voter leads a quorum that it is no voter of any more: it was elected with
+// its own removal in the log. It proposes nothing, and goes on until another can take over: if it
+// just stepped down, those who are left might not know for a while that it is gone.
+func (q *Quorum) removed() bool {
+	return !slices.Contains(q.members.Voters, q.voter) && q.Role() == Leader
+}
+
+// guardChanges keeps it from others that a change of the membership is committed until this leader
+// could not forget it. Else a voter might learn that it is removed, and go, when the only one left
+// comes back as one of two: its vote would be needed, and not given for a shorter log. The commit
+// index in a message may always be too low.
+func (q *Quorum) guardChanges(m *pb.Message) {
+	s, known := q.storage, q.writer.durableHard.Commit
+	for i := max(known, s.start.Index) + 1; i <= min(m.GetCommit(), s.last().Index); i++ {
+		if EntryKind(s.entries[i-s.start.Index-1].GetType()) != EntryNormal {
+			m.Commit = new(i - 1)
+			q.writer.await(nil, s) // a sync, of which a commit index alone makes none
+			return
+		}
 	}
 }

@@ -16,8 +16,27 @@ import (
 
 // Tick moves raft's clock by one step. A quorum of one needs none.
 func (q *Quorum) Tick() {
-	if q.failed == env.OK {
-		q.node.Tick()
+	if q.failed != env.OK {
+		return
+	}
+	q.node.Tick()
+	q.fetch.tick(q.config.ElectionTicks)
+	q.tickServing()
+	q.offerAgain()
+}
+
+// offerAgain repeats offers of snapshots from time to time. Raft sends one and waits; it or what the
+// voter answered may be lost, and nobody says so.
+func (q *Quorum) offerAgain() {
+	if q.ticks++; q.ticks < q.keepTicks() {
+		return
+	}
+	q.ticks = 0
+	basic := q.node.BasicStatus()
+	for _, p := range q.peers(&basic) {
+		if p.Snapshot {
+			q.node.ReportSnapshot(p.Voter, raft.SnapshotFailure)
+		}
 	}
 }
 
@@ -36,27 +55,20 @@ func (q *Quorum) Receive(data []byte) error {
 			m.GetFrom(), m.GetTo(), q.voter)
 	}
 	if m.GetType() == pb.MsgSnap {
+		q.fetch.news = m
 		return nil
 	}
-	// The only refusal is that of an answer by somebody who is no member any more.
-	if err := q.node.Step(m); err != nil && !errors.Is(err, raft.ErrStepPeerNotFound) {
-		return err
-	}
+	q.step(m)
 	return nil
 }
 
-// fromPeers are the messages that voters send to each other. Proposals are not forwarded, nor are
-// reads.
-var fromPeers = [...]pb.MessageType{
-	pb.MsgApp, pb.MsgAppResp, pb.MsgVote, pb.MsgVoteResp, pb.MsgSnap, pb.MsgHeartbeat,
-	pb.MsgHeartbeatResp, pb.MsgTimeoutNow, pb.MsgPreVote, pb.MsgPreVoteResp,
-}
-
+// isFromPeer says whether voters send each other messages of this type. Proposals and reads are not
+// forwarded, and the rest is a node's own.
 func isFromPeer(t pb.MessageType) bool {
-	for _, known := range fromPeers {
-		if t == known {
-			return true
-		}
+	switch t {
+	case pb.MsgApp, pb.MsgAppResp, pb.MsgVote, pb.MsgVoteResp, pb.MsgPreVote, pb.MsgPreVoteResp,
+		pb.MsgHeartbeat, pb.MsgHeartbeatResp, pb.MsgSnap, pb.MsgTimeoutNow:
+		return true
 	}
 	return false
 }
@@ -89,6 +101,9 @@ func parseMessage(data []byte) (*pb.Message, error) {
 
 // send encodes a message for another voter.
 func (q *Quorum) send(m *pb.Message) {
+	if m.GetType() == pb.MsgApp || m.GetType() == pb.MsgHeartbeat {
+		q.guardChanges(m)
+	}
 	data, err := proto.Marshal(m)
 	invariant.Always(err == nil, "a raft message can not be encoded")
 	q.progress.Messages = append(q.progress.Messages, Message{m.GetTo(), data})
@@ -144,13 +159,4 @@ func (q *Quorum) heir() (best uint64) {
 		}
 	})
 	return best
-}
-
-// SnapshotChunk takes a piece of a snapshot that Progress.Fetch asked for.
-func (q *Quorum) SnapshotChunk(SnapshotChunk, *env.Effects) {}
-
-// ReadSnapshot starts a job that reads a piece of a snapshot for another voter. Its result is a
-// SnapshotPart. ok is false if there is no such snapshot any more.
-func (q *Quorum) ReadSnapshot(Position, int64, int, *env.Effects) (token env.Token, ok bool) {
-	return 0, false
 }

@@ -22,8 +22,11 @@ type Quorum struct {
 	storage *storage
 	writer  writer
 
-	tokens uint64 // given so far
-	job    job
+	tokens  uint64 // given so far
+	jobs    jobs
+	fetch   fetch
+	serving serving
+	ticks   int // since snapshots were offered again
 
 	// Invariant: proposed >= the log's last index; they differ by what was proposed in this turn.
 	proposed uint64
@@ -35,13 +38,6 @@ type Quorum struct {
 	failed   env.Errno
 }
 
-// job is the job that is under way: at most one, so that a sweep never meets a file being written.
-type job struct {
-	token    env.Token // zero for none
-	obsolete []string  // files to remove when the file in force is durable
-	retryAt  uint64    // no snapshot before this index, after one failed
-}
-
 // New starts a voter from what RecoverJob found: it begins a new log file. The only voter of a
 // quorum leads without being asked; others wait for a leader or for their time to campaign. owner
 // is new for each life, so that events of a former one are told apart.
@@ -50,14 +46,10 @@ func New(config *Config, owner env.Owner, r *Recovered, out *env.Effects) *Quoru
 	q := &Quorum{
 		config: config, owner: owner, voter: r.Voter, storage: newStorage(r),
 		writer:   writer{dir: config.Dir, owner: owner, generation: r.LastGeneration},
-		job:      job{obsolete: r.Obsolete},
+		jobs:     jobs{obsolete: r.Obsolete},
 		proposed: r.Last().Index, applied: r.Start,
 		members: r.Members,
 	}
-	// What was committed was durable in the file that recovery has read, which stays until the new
-	// one is durable.
-	term, _ := q.storage.Term(r.Hard.Commit)
-	q.writer.durable = Position{r.Hard.Commit, term}
 	q.writer.begin(q.voter, q.storage, out)
 	node, err := raft.NewRawNode(q.raftConfig())
 	invariant.Always(err == nil, "raft refuses its configuration")
@@ -70,7 +62,7 @@ func (q *Quorum) raftConfig() *raft.Config {
 	return &raft.Config{
 		ID: q.voter, Storage: q.storage, Applied: q.storage.start.Index, AsyncStorageWrites: true,
 		ElectionTick: q.config.ElectionTicks, HeartbeatTick: q.config.HeartbeatTicks,
-		CheckQuorum: true, PreVote: true, StepDownOnRemoval: true,
+		CheckQuorum: true, PreVote: true,
 		MaxSizePerMsg: 1 << 20, MaxInflightMsgs: 256, MaxCommittedSizePerReady: math.MaxUint64,
 		MaxUncommittedEntriesSize: q.config.MaxUncommittedBytes,
 		DisableProposalForwarding: true, Logger: logger{},
@@ -90,10 +82,6 @@ func (q *Quorum) token() env.Token {
 
 // Close gives the file up. Nothing may be called afterwards, unless the quorum has failed.
 func (q *Quorum) Close(out *env.Effects) { q.writer.abandon(out) }
-
-// UnderWay returns the token of the job that is under way, or zero. After a failure the owner waits
-// for its event before it recovers: the job may rename or remove files.
-func (q *Quorum) UnderWay() env.Token { return q.job.token }
 
 // Failed returns why the log can not be written any more, or OK.
 func (q *Quorum) Failed() env.Errno { return q.failed }
@@ -115,4 +103,3 @@ func (q *Quorum) Propose(data []byte) (index uint64, ok bool) {
 
 // Proposed returns the index of the last entry that was proposed or is in the log.
 func (q *Quorum) Proposed() uint64 { return q.proposed }
-

@@ -88,15 +88,13 @@ func (l *logFile) take(f *frame) bool {
 // so every byte is tried; a wrong start is refused by its length or its crc.
 func (l *logFile) judgeTail(b []byte, generation uint64, at int64) {
 	l.torn = int64(len(b)) - at
-	last := l.header.start.Index + uint64(len(l.entries))
 	for next := at + 1; next < int64(len(b)); {
 		f, ok := parseFrame(b, generation, next)
 		if !ok {
 			next++
 			continue
 		}
-		commits := l.whole && f.kind == frameHardState && f.hard.Commit > last
-		if f.durable > at || commits {
+		if f.durable > at {
 			l.problem = fmt.Sprintf(
 				"the frame at byte %d is damaged, and was durable: byte %d says so", at, next)
 			return

@@ -17,10 +17,10 @@ import (
 //   - Two logs: a crash between the start of a new file and the removal of the old one. The newer
 //     is in force if its base is whole, else it never was and the older one is.
 //   - A tail of frames that were not synced, of which power loss keeps any part. The log is cut at
-//     the first frame that is not valid, unless there is proof that this frame was durable once:
-//     a later valid frame that was written when the file was already durable beyond the bad one,
-//     or that commits an entry which is not in front of it. Then the file is corrupt, and a
-//     shorter log would break promises.
+//     the first frame that is not valid, unless there is proof that this frame was durable once: a
+//     later valid frame that was written when the file was already durable beyond the bad one.
+//     Then the file is corrupt, and a shorter log would break promises. (That a later frame
+//     commits what is missing proves nothing: others may have committed it.)
 //   - A snapshot newer than the log's start: a crash between the snapshot and the log that follows
 //     it. The log covers it, and it spares the replay.
 //
@@ -153,9 +153,25 @@ func (r *recovery) use(l *logFile) {
 	if f.Hard.Term < last.Term {
 		f.Hard.Term, f.Hard.Vote = last.Term, 0
 	}
-	f.Hard.Commit = max(f.Hard.Commit, f.Start.Index)
+	f.Hard.Commit = max(f.Hard.Commit, f.Start.Index, f.settled())
+	// A file of a voter that was never addressed says nothing.
+	f.Fresh = f.Start.Index == 0 && len(f.Entries) == 0 && f.Hard == HardState{}
 	invariant.Sometimes(l.torn > 0, invariant.MarkRaftTornTail)
 	r.leave(f.Start.Index)
+}
+
+// settled returns an index that is known to be committed from the entries alone: a change of the
+// membership is proposed only when the one before it was applied. The hard state that said so may be
+// lost where the entries are not, and who does not know that a change is in force may count on the
+// votes of those that it removed.
+func (r *Recovered) settled() (index uint64) {
+	last := uint64(0)
+	for i := range r.Entries {
+		if r.Entries[i].Kind != EntryNormal {
+			index, last = last, r.Entries[i].Index
+		}
+	}
+	return index
 }
 
 // leave lists what is left over: every log, and every snapshot but the one in use.

@@ -43,4 +43,3 @@ func (r *Recovered) Failure() error {
 	}
 	return r.Err
 }
-

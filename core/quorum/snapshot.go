@@ -83,18 +83,19 @@ func (*snapshotJob) Name() string { return "quorum-snapshot" }
 // Run implements env.Job.
 func (j *snapshotJob) Run(disk env.Disk) any {
 	b := appendSnapshotFile(nil, j.at, &j.members, j.body)
-	return SnapshotDone{j.save(disk, b), j.at, j.members, int64(len(b))}
+	return SnapshotDone{saveSnapshot(disk, j.dir, j.at.Index, b), j.at, j.members, int64(len(b))}
 }
 
-func (j *snapshotJob) save(disk env.Disk, b []byte) env.Errno {
-	tmp := env.Path{Dir: j.dir, Name: snapshotTmp}
-	if err := writeFile(disk, tmp, b); err != env.OK {
+// saveSnapshot writes a snapshot file durably.
+func saveSnapshot(disk env.Disk, dir env.DirID, index uint64, file []byte) env.Errno {
+	tmp := env.Path{Dir: dir, Name: snapshotTmp}
+	if err := writeFile(disk, tmp, file); err != env.OK {
 		return err
 	}
-	if err := disk.Rename(tmp, env.Path{Dir: j.dir, Name: snapshotName(j.at.Index)}); err != env.OK {
+	if err := disk.Rename(tmp, env.Path{Dir: dir, Name: snapshotName(index)}); err != env.OK {
 		return err
 	}
-	return disk.SyncDir(env.Path{Dir: j.dir, Name: Directory})
+	return disk.SyncDir(env.Path{Dir: dir, Name: Directory})
 }
 
 // writeFile makes a new file of these bytes, durable but for its directory entry. An old file of
@@ -145,4 +146,8 @@ func (j *sweepJob) Run(disk env.Disk) any {
 
 // ResultTypes has a value of each type, errors aside, that a job of this room returns: what a
 // recording needs to read them back.
-func ResultTypes() []any { return []any{(*Recovered)(nil), SnapshotDone{}, SweepDone{}, SnapshotPart{}} }
+func ResultTypes() []any {
+	return []any{
+		(*Recovered)(nil), SnapshotDone{}, SnapshotSaved{}, SnapshotPart{}, SweepDone{},
+	}
+}

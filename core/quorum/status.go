@@ -95,9 +95,12 @@ func (q *Quorum) Term() uint64 { return q.storage.hard.Term }
 // Leader returns the voter that leads as far as this one knows; 0 for none.
 func (q *Quorum) Leader() uint64 { return q.node.BasicStatus().Lead }
 
+// Role returns what this voter is.
+func (q *Quorum) Role() Role { return roleOf(q.node.BasicStatus().RaftState) }
+
 // Begun says whether the log that this life began with is durable: from then on a crash leaves the
 // voter a member of what it was formed with.
-func (q *Quorum) Begun() bool { return q.writer.begun }
+func (q *Quorum) Begun() bool { return q.writer.whole > 0 }
 
 // Members returns the membership as of the last applied entry.
 func (q *Quorum) Members() ConfState { return q.members }

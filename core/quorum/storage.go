@@ -15,6 +15,9 @@ type storage struct {
 	start   Position  // of the snapshot: the entry before entries[0]
 	entries []*pb.Entry
 	bytes   int64 // of the data of entries
+
+	strangers bool // there are members that the snapshot does not know
+	wanted    bool // one of them needs a snapshot
 }
 
 var _ raft.Storage = (*storage)(nil)
@@ -69,6 +72,13 @@ func (s *storage) compact(at Position, members ConfState) {
 	s.start, s.members = at, members
 }
 
+// reset makes the log start with a snapshot, with nothing behind it.
+func (s *storage) reset(at Position, members ConfState) {
+	invariant.Always(at.Index > s.start.Index, "a snapshot is installed that is older than the log's")
+	s.entries, s.bytes = nil, 0
+	s.start, s.members, s.wanted = at, members, false
+}
+
 // InitialState implements raft.Storage.
 func (s *storage) InitialState() (*pb.HardState, *pb.ConfState, error) {
 	return s.hard.proto(), s.members.proto(), nil
@@ -115,8 +125,13 @@ func (s *storage) LastIndex() (uint64, error) { return s.last().Index, nil }
 func (s *storage) FirstIndex() (uint64, error) { return s.start.Index + 1, nil }
 
 // Snapshot implements raft.Storage. The message that raft makes of it is a handle: its body stays
-// in the file, and a job moves it.
+// in the file, and a job moves it. A member that came later would refuse it as none of its own, so
+// for it a newer one has to be made first.
 func (s *storage) Snapshot() (*pb.Snapshot, error) {
+	if s.strangers {
+		s.wanted = true
+		return nil, raft.ErrSnapshotTemporarilyUnavailable
+	}
 	return &pb.Snapshot{Metadata: &pb.SnapshotMetadata{
 		ConfState: s.members.proto(), Index: new(s.start.Index), Term: new(s.start.Term),
 	}}, nil

@@ -27,7 +27,7 @@ type writer struct {
 	waiting     []waiter // ascending by end
 	durable     Position // the last entry known to be durable
 	durableHard HardState
-	begun       bool // the first file of this life is durable
+	whole       uint64 // the newest generation that is durable from its beginning; zero for none
 }
 
 // waiter is what happens when the file is durable up to end.
@@ -36,7 +36,10 @@ type waiter struct {
 	last      Position // of the log that ends there
 	hard      HardState
 	responses []*pb.Message
-	begun     bool // the file's base ends here: older files are not needed any more
+	begun     uint64 // the generation whose base ends here: older files are not needed any more
+
+	installed *Installed // the snapshot that the file starts with, if it was another voter's
+	members   ConfState  // as of it
 }
 
 // begin starts a new file with everything that storage has: header, hard state and entries. What
@@ -55,11 +58,20 @@ func (w *writer) begin(voter uint64, s *storage, out *env.Effects) {
 	out.Bytes = w.appendBase(out.Bytes, voter, s)
 	w.write(start, out)
 	for i := range w.waiting {
-		w.waiting[i].end = w.end
+		w.waiting[i].end, w.waiting[i].last, w.waiting[i].hard = w.end, s.last(), s.hard
 	}
 	w.waiting = append(w.waiting, waiter{
-		end: w.end, last: s.last(), hard: s.hard, begun: true,
+		end: w.end, last: s.last(), hard: s.hard, begun: w.generation,
 	})
+}
+
+// standing says whether the file in force is durable from its beginning.
+func (w *writer) standing() bool { return w.whole == w.generation }
+
+// installs has the file that was begun last report the snapshot that it starts with.
+func (w *writer) installs(s *Installed, members ConfState) {
+	begun := &w.waiting[len(w.waiting)-1]
+	begun.installed, begun.members = s, members
 }
 
 // abandon closes the old file.
@@ -153,7 +165,9 @@ func (w *writer) onSynced() []waiter {
 	w.waiting = w.waiting[n:]
 	if n > 0 {
 		w.durable, w.durableHard = due[n-1].last, due[n-1].hard
-		w.begun = true
+	}
+	for i := range due {
+		w.whole = max(w.whole, due[i].begun)
 	}
 	return due
 }

@@ -1,0 +1,47 @@
+package quorum
+
+import (
+	"testing"
+
+	"stet/core/invariant"
+)
+
+// seeds is how many runs a test makes.
+func seeds(short uint64) uint64 {
+	if invariant.Slow {
+		return 20 * short
+	}
+	return short
+}
+
+// rough plays one run with every kind of trouble and ends it well.
+func rough(seed uint64) *cluster {
+	c := newCluster(seed, 1+int(seed%5))
+	c.roughProfile()
+	for range 3 {
+		c.play(700)
+		if !c.calm(300) {
+			violate("L6", "no leader commits though all is well again\n%v", c)
+		}
+	}
+	return c
+}
+
+func TestQuorumKeepsRaftsPromises(t *testing.T) {
+	var sum counts
+	for seed := range seeds(300) {
+		mustRun(t, seed, func() {
+			n := rough(seed).count
+			sum.Elections += n.Elections
+			sum.Committed += n.Committed
+			sum.Crashes += n.Crashes
+			sum.Wipes += n.Wipes
+			sum.Changes += n.Changes
+			sum.Installs += n.Installs
+			sum.Reads += n.Reads
+			sum.Transfers += n.Transfers
+			sum.Failed += n.Failed
+		})
+	}
+	t.Logf("%+v", sum)
+}
