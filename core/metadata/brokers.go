@@ -55,7 +55,10 @@ func RegisterBroker(image *Image, r *Registration, live bool) (
 // ended cleanly; else what lay in directories that are gone (KIP-858). Where a replica without an
 // assigned directory lay is not known, so the loss of any directory is one of all such replicas.
 func damageOf(old *Broker, r *Registration) damage {
-	d := damage{hit: true, broker: r.Broker.ID, rehome: true, home: onlyDirectory(&r.Broker)}
+	d := damage{hit: true, broker: r.Broker.ID, rehome: true}
+	if len(r.Broker.Directories) == 1 {
+		d.home = r.Broker.Directories[0]
+	}
 	d.all = old == nil || r.PreviousEpoch != old.Epoch
 	d.sound = slices.Clone(r.Broker.Directories)
 	lost := func(id DirectoryID) bool { return !slices.Contains(r.Broker.Directories, id) }

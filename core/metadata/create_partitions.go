@@ -23,7 +23,7 @@ type GrownTopic struct {
 
 // CreatePartitions decides on one CreatePartitions request. Outcomes are in the order of the request;
 // of a topic that is named twice, every mention is refused. Where replicas are not assigned they are
-// placed like those of a new topic.
+// placed so that they even out what the topic has.
 func CreatePartitions(image *Image, asked []MorePartitions, random *rand.Rand,
 ) ([]Record, []GrownTopic) {
 	c := creation{image: image, random: random}
@@ -56,23 +56,24 @@ func (c *creation) grow(m *MorePartitions, twice bool) refusal {
 	if r := c.checkCount(int64(added)); r.refused() {
 		return r
 	}
-	replicas, r := c.placeMore(m, added, topic.ReplicationFactor())
+	replicas, r := c.placeMore(m, topic, added)
 	if r.refused() {
 		return r
 	}
 	c.partitions += added
 	for i := range replicas {
 		c.records = append(c.records, &PartitionRecord{
-			topic.ID, kafka.PartitionID(before + i), newPartition(c.image, replicas[i]),
+			topic.ID, kafka.PartitionID(before + i), c.newPartition(replicas[i]),
 		})
 	}
 	return refusal{}
 }
 
 // placeMore returns the replicas of the new partitions.
-func (c *creation) placeMore(m *MorePartitions, added, factor int) ([][]kafka.BrokerID, refusal) {
+func (c *creation) placeMore(m *MorePartitions, topic *Topic, added int) ([][]kafka.BrokerID, refusal) {
+	factor := topic.ReplicationFactor()
 	if m.Assignments == nil {
-		return placeReplicas(c.image, added, factor, c.random)
+		return placeReplicas(c.image, topic, added, factor, c.random)
 	}
 	if len(m.Assignments) != added {
 		return nil, refuse(kafka.InvalidReplicaAssignment,

@@ -71,13 +71,14 @@ func named(topics []NewTopic, name string) bool {
 
 // creation is the state of deciding on one request.
 type creation struct {
-	image      *Image
-	defaults   TopicDefaults
-	random     *rand.Rand
-	partitions int // of all topics created so far
-	names      []string
-	records    []Record
-	outcomes   []CreatedTopic
+	image       *Image
+	directories directoryLoad // nil: not counted yet
+	defaults    TopicDefaults
+	random      *rand.Rand
+	partitions  int // of all topics created so far
+	names       []string
+	records     []Record
+	outcomes    []CreatedTopic
 }
 
 func (c *creation) create(t *NewTopic, twice bool) refusal {
@@ -186,13 +187,13 @@ func (c *creation) place(t *NewTopic) ([]Partition, refusal) {
 	if r := c.checkCount(int64(count)); r.refused() {
 		return nil, r
 	}
-	replicas, r := placeReplicas(c.image, int(count), int(factor), c.random)
+	replicas, r := placeReplicas(c.image, nil, int(count), int(factor), c.random)
 	if r.refused() {
 		return nil, r
 	}
 	out := make([]Partition, count)
 	for i := range out {
-		out[i] = newPartition(c.image, replicas[i])
+		out[i] = c.newPartition(replicas[i])
 	}
 	return out, refusal{}
 }
@@ -207,13 +208,16 @@ func (c *creation) checkCount(count int64) refusal {
 
 // newPartition makes the first state of a partition: all replicas on active brokers are in sync, and
 // the first of them leads. At least one must be.
-func newPartition(image *Image, replicas []kafka.BrokerID) Partition {
+func (c *creation) newPartition(replicas []kafka.BrokerID) Partition {
+	if c.directories == nil {
+		c.directories = newDirectoryLoad(c.image)
+	}
 	p := Partition{Replicas: replicas}
 	p.Leader, p.LastKnownLeader = kafka.NoBroker, kafka.NoBroker
 	assigned := false
 	for _, id := range replicas {
-		b := image.Broker(id)
-		p.Directories = append(p.Directories, onlyDirectory(b))
+		b := c.image.Broker(id)
+		p.Directories = append(p.Directories, c.directories.choose(b))
 		assigned = assigned || p.Directories[len(p.Directories)-1] != DirectoryID{}
 		if b.Active() {
 			p.ISR = append(p.ISR, id)
@@ -226,15 +230,6 @@ func newPartition(image *Image, replicas []kafka.BrokerID) Partition {
 		p.Leader = p.ISR[0]
 	}
 	return p
-}
-
-// onlyDirectory returns the id of the broker's directory if it has only one; a broker with several
-// chooses itself.
-func onlyDirectory(b *Broker) DirectoryID {
-	if len(b.Directories) == 1 {
-		return b.Directories[0]
-	}
-	return DirectoryID{}
 }
 
 func (c *creation) placeByHand(t *NewTopic) ([]Partition, refusal) {
@@ -263,7 +258,7 @@ func (c *creation) placeByHand(t *NewTopic) ([]Partition, refusal) {
 		if r := c.checkAssignment(a, len(t.Assignments[0].Replicas)); r.refused() {
 			return nil, r
 		}
-		out[a.Partition] = newPartition(c.image, slices.Clone(a.Replicas))
+		out[a.Partition] = c.newPartition(slices.Clone(a.Replicas))
 	}
 	return out, refusal{}
 }

@@ -157,33 +157,6 @@ func TestNameTwiceInOneRequestIsRefusedOnce(t *testing.T) {
 	require.Equal(t, kafka.InvalidTopicException, outcomes[1].Error, "collision inside a request")
 }
 
-func TestReplicasArePlacedEvenly(t *testing.T) {
-	for brokers := 1; brokers <= 7; brokers++ {
-		var records []Record
-		for id := range brokers {
-			records = append(records, &BrokerRecord{Broker{ID: kafka.BrokerID(id), Epoch: -1}})
-		}
-		image, err := Empty().Apply(1, records...)
-		require.NoError(t, err)
-		for factor := 1; factor <= brokers; factor++ {
-			replicas, r := placeReplicas(image, 12*brokers, factor, rand.New(rand.NewPCG(1, 1)))
-			require.False(t, r.refused())
-			count := map[kafka.BrokerID]int{}
-			for _, of := range replicas {
-				seen := map[kafka.BrokerID]bool{}
-				for _, id := range of {
-					require.False(t, seen[id], "a broker twice in one partition")
-					seen[id] = true
-					count[id]++
-				}
-			}
-			for id, n := range count {
-				require.Equal(t, 12*factor, n, "broker %d of %d, factor %d", id, brokers, factor)
-			}
-		}
-	}
-}
-
 func TestDeletionRefusals(t *testing.T) {
 	image, outcomes := create(t, fiveBrokers(t), topicNamed("a"), topicNamed("b"))
 	a, no := "a", "no"

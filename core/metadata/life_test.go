@@ -146,10 +146,7 @@ func TestLostDirectoryIsAnUncleanStartOfWhatLayInIt(t *testing.T) {
 }
 
 func TestOnlyReplicaOfADamagedBrokerIsElectedUncleanly(t *testing.T) {
-	image := decide(t, clusterOf(t, 1), []Record{
-		&TopicRecord{ID: idNumber(1), Name: "t"},
-		&PartitionRecord{idNumber(1), 0, newPartition(clusterOf(t, 1), ids(1))},
-	})
+	image, _ := create(t, clusterOf(t, 1), NewTopic{"t", 1, 1, nil, nil})
 	for _, clean := range []bool{true, false} {
 		started := begin(t, image, 1, func(r *Registration) {
 			if !clean {
