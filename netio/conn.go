@@ -1,6 +1,7 @@
 package netio
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -93,8 +94,11 @@ func toErrno(err error) env.Errno {
 	switch {
 	case err == nil:
 		return env.OK
-	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, unix.ETIMEDOUT):
+	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, unix.ETIMEDOUT),
+		errors.Is(err, context.DeadlineExceeded):
 		return env.ETimedOut
+	case errors.Is(err, unix.ECONNREFUSED):
+		return env.ERefused
 	case errors.Is(err, net.ErrClosed), errors.Is(err, unix.ECONNRESET), errors.Is(err, unix.EPIPE):
 		return env.EReset
 	}

@@ -8,6 +8,9 @@ import (
 	"stet/core/env"
 )
 
+// Errno puts the error of a dial into the closed set of the core.
+func Errno(err error) env.Errno { return toErrno(err) }
+
 // Dial connects to host:port and hands the connection to the acceptor, as if it had come in. The
 // connection then belongs to what Accept returned.
 func (c Config) Dial(ctx context.Context, address string, acceptor env.Acceptor) error {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"stet/core/env"
@@ -22,10 +23,21 @@ type host struct {
 	changes chan node.Status
 	alarms  [node.LoopCount]alarm
 	workers freeWorkers
+	dialer  *dialer
+	silent  atomic.Bool // the node is done: no timer and no link begins any more
 }
 
 func newHost(disk env.Disk, log *slog.Logger) *host {
-	return &host{start: time.Now(), disk: disk, log: log, changes: make(chan node.Status, 16)}
+	return &host{
+		start: time.Now(), disk: disk, log: log, changes: make(chan node.Status, 16),
+		dialer: newDialer(),
+	}
+}
+
+// close ends the links of a node that is done, and lets it sleep for good.
+func (h *host) close() {
+	h.silent.Store(true)
+	h.dialer.close()
 }
 
 // Now implements node.Host.
@@ -38,7 +50,7 @@ func (h *host) Now() env.Now {
 func (h *host) Disk() env.Disk { return h.disk }
 
 // Dial implements node.Host.
-func (h *host) Dial(_ string, d env.Dialed) { go d.Closed(env.ERefused) }
+func (h *host) Dial(addr string, d env.Dialed) { go h.dialer.dial(addr, d) }
 
 // Log implements node.Host.
 func (h *host) Log(l *node.Loop, rec env.TraceRec) {
@@ -72,7 +84,7 @@ type alarm struct {
 func (a *alarm) arm(h *host, l *node.Loop, at env.Mono) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if at == env.Never || a.at != 0 && a.at <= at {
+	if at == env.Never || a.at != 0 && a.at <= at || h.silent.Load() {
 		return
 	}
 	a.at = max(at, 1)

@@ -9,14 +9,12 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"net"
 	"os"
 	"strings"
 	"time"
 
 	"stet/core/env"
 	"stet/diskio"
-	"stet/netio"
 	"stet/node"
 )
 
@@ -29,8 +27,11 @@ type Options struct {
 	Directories []string // data directories; index = DirID
 	Listen      string   // host:port of the client listener; port 0 picks one
 	Advertise   string   // host:port that clients are told; empty: the listener's
-	Logger      *slog.Logger
-	Record      RecordFunc // nil: no recording
+	// ControllerListen is host:port of the controller's listener. Without one, only the broker of
+	// this process reaches it.
+	ControllerListen string
+	Logger           *slog.Logger
+	Record           RecordFunc // nil: no recording
 }
 
 // RecordFunc is called with what a node is made of, before it starts, and returns the tap that
@@ -39,8 +40,9 @@ type RecordFunc func(seed [32]byte, config *node.Config, id env.Identity) (node.
 
 // Started is what Serve reports when clients are answered.
 type Started struct {
-	Addr      string
-	ClusterID string
+	Addr           string // of the client listener; empty without the role of a broker
+	ControllerAddr string // of the controller's listener, if there is one
+	ClusterID      string // if it is known
 }
 
 // Serve runs a node until ctx ends, then stops it cleanly. It calls started once requests are
@@ -59,30 +61,25 @@ func Serve(ctx context.Context, o Options, started func(Started)) error {
 		return err
 	}
 	defer disk.Close()
-	network := netio.Default()
-	network.MaxConns = d.conns
-	network.Log = func(remote, what string, err error) {
-		o.Logger.Info("connection", "remote", remote, "what", what, "err", err)
-	}
-	listener, err := network.Listen(o.Listen)
+	l, err := listen(&o, d)
 	if err != nil {
 		return err
 	}
-	defer listener.CloseConns()
-	defer listener.Close()
-	if err := advertise(&o, listener.Addr().String()); err != nil {
-		return err
-	}
+	defer l.close()
 	disk.OnError = func(op, path string, err error) {
 		o.Logger.Error("disk", "op", op, "path", path, "err", err)
 	}
 	h := newHost(disk, o.Logger)
+	defer h.close()
 	n, err := assemble(&o, h)
 	if err != nil {
 		return err
 	}
 	n.Start()
-	return run(ctx, n, h, listener, &o, started)
+	if l.controllers != nil {
+		go l.controllers.Serve(n.ControllerListener())
+	}
+	return run(ctx, n, h, l, &o, started)
 }
 
 // assemble makes the node with fresh randomness and the machine's identity.
@@ -103,7 +100,7 @@ func assemble(o *Options, h *host) (*node.Node, error) {
 }
 
 // run waits for the node to be ready, serves, and stops it.
-func run(ctx context.Context, n *node.Node, h *host, listener *netio.Listener, o *Options,
+func run(ctx context.Context, n *node.Node, h *host, l listeners, o *Options,
 	started func(Started),
 ) error {
 	done := ctx.Done()
@@ -119,37 +116,22 @@ func run(ctx context.Context, n *node.Node, h *host, listener *netio.Listener, o
 				return nil
 			case s.Ready && !serving:
 				serving = true
-				go listener.Serve(n.Listener(o.Node.Broker.Listeners[0].Name))
-				started(Started{listener.Addr().String(), s.ClusterID})
+				if l.clients != nil {
+					go l.clients.Serve(n.Listener(o.Node.Broker.Listeners[0].Name))
+				}
+				started(Started{addr(l.clients), addr(l.controllers), s.ClusterID})
 			}
 		case <-done:
 			done = nil
 			deadline = time.After(stopTimeout)
-			listener.Close()
+			if l.clients != nil {
+				l.clients.Close()
+			}
 			n.Stop()
 		case <-deadline:
 			return fmt.Errorf("stop: not complete after %v: the next start recovers the logs", stopTimeout)
 		}
 	}
-}
-
-// advertise fills in the address that clients are told.
-func advertise(o *Options, actual string) error {
-	addr := o.Advertise
-	if addr == "" {
-		addr = actual
-	}
-	host, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		return fmt.Errorf("advertise %q: %w: give host:port", addr, err)
-	}
-	number, err := net.LookupPort("tcp", port)
-	if err != nil {
-		return fmt.Errorf("advertise %q: %w: give host:port", addr, err)
-	}
-	l := &o.Node.Broker.Listeners[0]
-	l.Host, l.Port = host, int32(number)
-	return nil
 }
 
 // Streams returns independent ChaCha8 streams derived from seed, one for each use.
