@@ -9,8 +9,7 @@ import (
 )
 
 // BrokerHeartbeat (key 63), versions 0 to 2. It unfences a broker that has applied its own
-// registration. Its absence means nothing: in a cluster of one the broker lives and dies with this
-// process, and there is nobody else who could lead.
+// registration, moves what a broker leads that wants to shut down, and goes on with its session.
 
 func (c *Controller) brokerHeartbeat(r *env.Request, m *kmsg.BrokerHeartbeatRequest) {
 	refuse := func(code kafka.ErrorCode) kmsg.Response {
@@ -30,11 +29,15 @@ func (c *Controller) brokerHeartbeat(r *env.Request, m *kmsg.BrokerHeartbeatRequ
 		Index: metadata.Index(m.CurrentMetadataOffset), WantFence: m.WantFence,
 		WantShutdown: m.WantShutdown,
 	}
-	seen := func(kafka.BrokerID) metadata.Index { return 0 }
-	records, out, code := metadata.Heartbeat(c.queue.latest, &beat, seen)
+	records, out, code := metadata.Heartbeat(c.queue.latest, &beat, c.sessions.seen)
 	if code != kafka.None {
 		c.decided(r, nil, refuse(code), refuse, nil)
 		return
+	}
+	if out.MayStop {
+		c.sessions.end(beat.Broker)
+	} else {
+		c.sessions.touch(c, beat.Broker, beat.Epoch, beat.Index)
 	}
 	answer := kmsg.NewPtrBrokerHeartbeatResponse()
 	answer.IsCaughtUp, answer.IsFenced, answer.ShouldShutdown = out.CaughtUp, out.Fenced, out.MayStop

@@ -22,6 +22,26 @@ type Config struct {
 	// told; a broker acts upon its own.
 	Topic kafka.TopicConfig
 
+	// Advertise is host:port of this node's controller listener, as others reach it; empty: they know
+	// it from their lists.
+	Advertise string
+
+	// AutoJoin lets a controller that is no member of the quorum ask to become one.
+	AutoJoin bool
+
+	// TickInterval is a step of raft's clock. It runs only if there is more than one member.
+	TickInterval time.Duration
+
+	// SessionTimeout is how long a broker may be silent before it is fenced.
+	SessionTimeout time.Duration
+
+	// RedialPause is the time from the end of a link to the next attempt, and between questions to a
+	// controller that can not say yet what is asked; JoinPause is that between requests to be added.
+	RedialPause, JoinPause time.Duration
+
+	// RequestTimeout is how long another controller may take to answer before its link is given up.
+	RequestTimeout time.Duration
+
 	// RestartPause is the time from a failed write of the raft log to the next attempt to recover.
 	RestartPause time.Duration
 
@@ -35,6 +55,12 @@ func DefaultConfig() Config {
 		NumPartitions:            1,
 		DefaultReplicationFactor: 1,
 		Topic:                    kafka.DefaultTopicConfig(),
+		AutoJoin:                 true,
+		TickInterval:             50 * time.Millisecond,
+		SessionTimeout:           9 * time.Second,
+		RedialPause:              100 * time.Millisecond,
+		JoinPause:                time.Second,
+		RequestTimeout:           2 * time.Second,
 		RestartPause:             time.Second,
 		Quorum:                   quorum.DefaultConfig(),
 	}

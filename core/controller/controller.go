@@ -1,14 +1,10 @@
 package controller
 
 import (
-	"encoding/base64"
-	"encoding/binary"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 
 	"stet/core/env"
-	"stet/core/kafka"
 	"stet/core/metadata"
 	"stet/core/quorum"
 )
@@ -19,13 +15,27 @@ type Controller struct {
 	topicIDs *rand.Rand // topic ids and where replicas are placed
 	identity *rand.Rand // ids of clusters and voters
 
-	life  life
-	image *metadata.Image // committed
-	queue queue
-	fetch fetches
-	fatal error
+	life      life
+	directory [16]byte // id of the data directory; zero before it was opened
+	voter     uint64   // of the directory
 
-	opened, stopped bool // see stop.go
+	bootstrap bootstrap
+	joining   joining
+	peers     peers
+	snapshots snapshots
+	ticker    ticker
+	members   members
+
+	image    *metadata.Image // committed
+	term     uint64          // that this controller leads; 0: none
+	queue    queue
+	reads    reads
+	sessions sessions
+	fetch    fetches
+	fatal    error
+
+	opened bool
+	stop   stop
 
 	// Of the turn that runs.
 	now env.Now
@@ -40,6 +50,8 @@ type Metrics struct {
 	Refused       uint64 // because this node did not lead, or stopped leading
 	Entries       uint64 // committed
 	Snapshots     uint64 // begun
+	Installed     uint64 // snapshots of other controllers
+	Fenced        uint64 // brokers whose sessions ended
 	Restarts      uint64 // after a failed write of the log
 	MetadataBytes uint64 // of entries and snapshots sent to brokers
 }
@@ -48,24 +60,29 @@ type Metrics struct {
 // directory. The config belongs to the controller from now on and is not written by it. streams is
 // called once for each use, from New.
 func New(config *Config, _ env.Identity, streams func(env.Use) *rand.Rand) *Controller {
-	return &Controller{
+	c := &Controller{
 		config: config, topicIDs: streams(env.UseTopicID), identity: streams(env.UseIdentity),
 		image: metadata.Empty(), queue: newQueue(),
+		bootstrap: newBootstrap(config), ticker: ticker{env.Never},
 	}
+	return c
 }
 
 // Turn consumes events in order and appends what they cause to out, which the caller has Reset.
 // It sets out.Wake to the next deadline.
 func (c *Controller) Turn(now env.Now, in []env.Event, out *env.Effects) {
 	c.now, c.out = now, out
+	c.reads.asked = false
 	if c.life.owner == 0 {
 		c.recover()
 	}
+	c.peers.list(c)
 	for i := range in {
 		c.event(&in[i])
 	}
 	c.restart()
 	c.advance()
+	c.peers.run(c)
 	c.fetch.expire(c)
 	c.wake()
 	c.out = nil
@@ -75,18 +92,14 @@ func (c *Controller) event(ev *env.Event) {
 	switch ev.Kind {
 	case env.EventRequest:
 		c.request(ev.Req)
-	case env.EventConnOpened:
-		// Requests say what there is to know.
-	case env.EventConnClosed:
-		c.closed(ev.Conn)
-	case env.EventJobDone:
-		if ev.Token == c.life.recovery {
-			c.recovered(ev.Res.(*quorum.Recovered))
-		} else if ev.Token == c.life.lingering {
-			c.life.lingering = 0
-		} else if ev.Token.Owner() == c.life.owner && c.life.quorum != nil {
-			c.life.quorum.Handle(ev, c.out)
+	case env.EventConnOpened, env.EventResponse:
+		if ev.Conn.Link() {
+			c.peers.event(c, ev)
 		}
+	case env.EventConnClosed:
+		c.closed(ev)
+	case env.EventJobDone:
+		c.jobDone(ev)
 	case env.EventConfig:
 		c.configure(ev.Res)
 	case env.EventFileDone:
@@ -96,34 +109,74 @@ func (c *Controller) event(ev *env.Event) {
 	}
 }
 
+func (c *Controller) jobDone(ev *env.Event) {
+	switch {
+	case ev.Token == c.life.recovery:
+		c.recovered(ev.Res.(*quorum.Recovered))
+	case ev.Token == c.life.lingering:
+		c.life.lingering = 0
+	case ev.Token.Owner() != c.life.owner || c.life.quorum == nil:
+		// Of a former life.
+	case !c.snapshots.done(c, ev):
+		c.life.quorum.Handle(ev, c.out)
+	}
+}
+
 // advance lets the quorum run, applies what is committed, and answers what waited for it.
 func (c *Controller) advance() {
+	c.bootstrap.step(c)
+	c.joining.step(c)
+	c.stop.step(c)
+	if c.ticker.step(c) {
+		c.members.observe(c)
+	}
+	c.sessions.expire(c)
 	q := c.life.quorum
 	if q == nil {
 		return
 	}
-	led := q.Leading()
-	for _, e := range q.Advance(c.out).Committed {
-		if c.apply(&e); c.fatal != nil {
+	for again := true; again; {
+		p := q.Advance(c.out)
+		c.take(&p)
+		if c.fatal != nil {
 			return
 		}
-	}
-	if err := q.Failed(); err != env.OK {
-		c.restartLater(err)
-		return
-	}
-	if !led && q.Leading() {
-		c.life.failures = 0
-		if c.elected(); c.fatal != nil {
+		if err := q.Failed(); err != env.OK {
+			c.restartLater(err)
 			return
 		}
-		q.Advance(c.out) // nothing commits here; it writes what elected has proposed
+		// What these propose is written by another round.
+		again = c.lead()
+		if c.fatal != nil {
+			return
+		}
+		again = c.members.step(c) || again
 	}
 	c.queue.answer(c)
 	c.fetch.serve(c)
 	if q.SnapshotDue() {
 		c.Metrics.Snapshots++
 		q.Snapshot(c.image, c.out)
+	}
+}
+
+// take carries out what the quorum has come to.
+func (c *Controller) take(p *quorum.Progress) {
+	if s := p.Installed; s != nil {
+		c.Metrics.Installed++
+		if c.load(s.At, s.Body); c.fatal != nil {
+			return
+		}
+	}
+	for i := range p.Committed {
+		if c.apply(&p.Committed[i]); c.fatal != nil {
+			return
+		}
+	}
+	c.reads.confirm(p.Reads)
+	c.peers.deliver(c, p.Messages)
+	if p.Fetch != nil {
+		c.snapshots.fetch(c, p.Fetch)
 	}
 }
 
@@ -147,52 +200,28 @@ func (c *Controller) apply(e *quorum.Entry) {
 	c.image = image
 }
 
-// elected begins to lead: the image is complete, and proposals go on top of it.
-func (c *Controller) elected() {
-	c.queue.restart(c.image)
-	c.trace(TraceElected, int64(c.life.quorum.Term()), int64(c.image.Index()), 0,
-		"leads the metadata quorum")
-	id, want := c.image.ClusterID(), c.config.ClusterID
-	switch {
-	case id == "":
-		if want == "" {
-			want = c.newClusterID()
-		}
-		features := metadata.Features{Level: metadata.CurrentLevel}
-		c.propose([]metadata.Record{&metadata.ClusterRecord{ID: want, Features: features}})
-	case want != "" && want != id:
-		c.fail(fmt.Errorf("the raft directory is of cluster %s, want %s", id, want))
-	}
-}
-
-// newClusterID draws 16 bytes in the form that Kafka prints: 22 characters, not beginning with '-'.
-func (c *Controller) newClusterID() string {
-	for {
-		var b [16]byte
-		binary.LittleEndian.PutUint64(b[:], c.identity.Uint64())
-		binary.LittleEndian.PutUint64(b[8:], c.identity.Uint64())
-		if id := base64.RawURLEncoding.EncodeToString(b[:]); id[0] != '-' {
-			return id
-		}
-	}
-}
-
 // closed forgets a connection.
-func (c *Controller) closed(conn env.ConnID) {
-	c.queue.forget(conn)
-	c.fetch.forget(conn)
+func (c *Controller) closed(ev *env.Event) {
+	if ev.Conn.Link() {
+		c.peers.event(c, ev)
+		return
+	}
+	c.queue.forget(ev.Conn)
+	c.fetch.forget(ev.Conn)
+	c.members.forget(ev.Conn)
+	c.snapshots.forget(ev.Conn)
 }
 
 func (c *Controller) wake() {
 	if c.life.restartAt != 0 && c.life.lingering == 0 {
 		c.out.WakeBy(c.life.restartAt)
 	}
-	c.out.WakeBy(c.fetch.deadline())
-}
-
-// Ready says whether the controller leads and answers requests.
-func (c *Controller) Ready() bool {
-	return c.life.quorum != nil && c.life.quorum.Leading() && c.image.ClusterID() != ""
+	if c.fatal == nil {
+		c.out.WakeBy(min(
+			c.ticker.at, c.fetch.deadline(), c.sessions.deadline(), c.members.deadline(),
+			c.peers.deadline(), c.joining.deadline(c), c.stop.deadline(),
+		))
+	}
 }
 
 // Image returns the committed metadata, for inspection between turns.
@@ -222,18 +251,14 @@ const (
 	TraceElected env.TraceID = 200 + iota
 	TraceLogFailed
 	TraceFatal
+	TraceResigned
+	TraceFenced
+	TraceFormed
+	TracePeer
 )
 
 func (c *Controller) trace(id env.TraceID, a, b, n int64, text string) {
 	c.out.Trace = append(c.out.Trace, env.TraceRec{ID: id, A: a, B: b, C: n, S: text})
-}
-
-// leaderID is what a broker is told of who leads.
-func (c *Controller) leaderID() kafka.BrokerID {
-	if c.Ready() {
-		return c.config.NodeID
-	}
-	return kafka.NoBroker
 }
 
 // dropConn removes what belongs to a connection.

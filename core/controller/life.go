@@ -52,20 +52,30 @@ func (c *Controller) recovered(r *quorum.Recovered) {
 		}
 		return
 	}
+	c.opened = true
+	c.directory, c.voter = r.DirectoryID, r.Voter
+	if c.load(r.Start, r.Snapshot); c.fatal == nil {
+		c.bootstrap.begin(c, r)
+	}
+}
+
+// load replaces the image by that of a snapshot.
+func (c *Controller) load(at quorum.Position, snapshot []byte) {
 	image := metadata.Empty()
-	if r.Snapshot != nil {
+	if snapshot != nil {
 		var err error
-		if image, err = metadata.DecodeSnapshot(r.Snapshot); err != nil {
+		if image, err = metadata.DecodeSnapshot(snapshot); err != nil {
 			c.fail(err)
 			return
 		}
+		invariant.Always(uint64(image.Index()) == at.Index,
+			"a snapshot is of another index than its file")
 	}
-	invariant.Always(r.Snapshot == nil || uint64(image.Index()) == r.Start.Index,
-		"a snapshot is of another index than its file")
-	c.image, c.opened = image, true
-	if r.Fresh {
-		quorum.Form(r, []uint64{r.Voter})
-	}
+	c.image = image
+}
+
+// form starts the quorum that a directory is of.
+func (c *Controller) form(r *quorum.Recovered) {
 	c.life.quorum = quorum.New(&c.config.Quorum, c.life.owner, r, c.out)
 }
 
@@ -83,6 +93,7 @@ func (c *Controller) restartLater(err error) {
 	c.Metrics.Restarts++
 	c.life.failures++
 	c.resign()
+	c.snapshots.refuse(c)
 	if q := c.life.quorum; q != nil {
 		c.life.lingering = q.UnderWay()
 		c.life.quorum = nil
@@ -104,11 +115,6 @@ func (c *Controller) fail(err error) {
 	}
 	c.life.quorum, c.life.recovery, c.life.restartAt = nil, 0, 0
 	c.resign()
+	c.snapshots.refuse(c)
 	c.trace(TraceFatal, 0, 0, 0, c.fatal.Error())
-}
-
-// resign refuses everything that waits.
-func (c *Controller) resign() {
-	c.queue.refuse(c)
-	c.fetch.refuse(c)
 }

@@ -18,7 +18,7 @@ import (
 type queue struct {
 	latest    *metadata.Image
 	proposals []proposal // ascending by index
-	answers   []answer   // ascending by index
+	answers   []answer   // ascending by index and by read
 }
 
 // proposal is an entry under way, with the image that it makes.
@@ -27,10 +27,12 @@ type proposal struct {
 	image       *metadata.Image
 }
 
-// answer waits until everything up to index is committed.
+// answer waits until everything up to index is committed and, if it proposes nothing, until the
+// proof read has come that this controller led when it was decided (reads).
 type answer struct {
 	origin
 	index uint64
+	read  uint64 // 0: the commit is proof enough
 	body  kmsg.Response
 	// refuse makes the answer an error, when this controller stops leading before.
 	refuse func(kafka.ErrorCode) kmsg.Response
@@ -59,15 +61,20 @@ func (q *queue) restart(image *metadata.Image) {
 	q.latest = image
 }
 
-// committed returns the image of the entry at index if it is one of the proposals; nil if raft or a
-// former life made it.
+// committed returns the image of the entry at index if it is one of the proposals; nil if raft or
+// another leader made it. An entry of another leader in the place of a proposal means that all
+// proposals are lost, and those who wait are about to be refused.
 func (q *queue) committed(index, term uint64) *metadata.Image {
 	if len(q.proposals) == 0 || q.proposals[0].index != index {
 		return nil
 	}
 	p := q.proposals[0]
 	q.proposals = q.proposals[1:]
-	invariant.Always(p.term == term, "another entry is committed than was proposed")
+	if p.term != term {
+		invariant.Always(term > p.term, "a proposal is replaced by something older")
+		q.proposals = nil
+		return nil
+	}
 	return p.image
 }
 
@@ -104,16 +111,26 @@ func (c *Controller) decided(r *env.Request, records []metadata.Record, body kms
 		if place != nil {
 			place(index)
 		}
+	} else if id, ok := c.reads.ask(c.life.quorum); ok {
+		a.read = id
+	} else {
+		c.respond(a.origin, refuse(kafka.NotController))
+		return
 	}
 	c.Metrics.Requests++
 	c.queue.answers = append(c.queue.answers, a)
 }
 
-// answer sends what has waited long enough.
+// answer sends what has waited long enough. Nothing is sent by a controller that does not lead any
+// more: what it waits for may have become something else.
 func (q *queue) answer(c *Controller) {
+	if c.term == 0 {
+		return
+	}
 	applied := c.life.quorum.Applied().Index
 	n := 0
-	for n < len(q.answers) && q.answers[n].index <= applied {
+	for n < len(q.answers) && q.answers[n].index <= applied &&
+		q.answers[n].read <= c.reads.confirmed {
 		c.respond(q.answers[n].origin, q.answers[n].body)
 		n++
 	}

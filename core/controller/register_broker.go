@@ -9,8 +9,7 @@ import (
 )
 
 // BrokerRegistration (key 62), versions 0 to 4. The broker epoch is the index of the registration's
-// entry. In a cluster of one the only broker that can register is the one in this process: the lock
-// of its data directory, not a session, is what keeps a second process with its id away.
+// entry. A session begins with it, and a second process with the id of a live one is refused.
 
 func (c *Controller) registerBroker(r *env.Request, m *kmsg.BrokerRegistrationRequest) {
 	refuse := func(code kafka.ErrorCode) kmsg.Response { return registrationAnswer(code, -1) }
@@ -22,9 +21,13 @@ func (c *Controller) registerBroker(r *env.Request, m *kmsg.BrokerRegistrationRe
 		return
 	}
 	asked := registrationOf(m)
-	records, epoch, code := metadata.RegisterBroker(c.queue.latest, &asked, false)
+	id := asked.Broker.ID
+	records, epoch, code := metadata.RegisterBroker(c.queue.latest, &asked, c.sessions.live(c, id))
 	answer := registrationAnswer(code, epoch)
 	c.decided(r, records, answer, refuse, func(index uint64) { answer.BrokerEpoch = int64(index) })
+	if b := c.queue.latest.Broker(id); code == kafka.None && b != nil && b.Incarnation == asked.Broker.Incarnation {
+		c.sessions.touch(c, id, b.Epoch, 0)
+	}
 }
 
 func registrationAnswer(

@@ -40,6 +40,18 @@ func (c *Controller) request(r *env.Request) {
 		c.unsupportedApiVersions(r)
 	case *wire.MetadataFetchRequest:
 		c.metadataFetch(r, body)
+	case *wire.QuorumHelloRequest:
+		c.quorumHello(r, body)
+	case *wire.QuorumMessagesRequest:
+		c.quorumMessages(r, body)
+	case *wire.QuorumSnapshotRequest:
+		c.quorumSnapshot(r, body)
+	case *kmsg.DescribeQuorumRequest:
+		c.describeQuorum(r, body)
+	case *kmsg.AddRaftVoterRequest:
+		c.addRaftVoter(r, body)
+	case *kmsg.RemoveRaftVoterRequest:
+		c.removeRaftVoter(r, body)
 	default:
 		// The decoder of this listener passes nothing else.
 		invariant.Unreachable("a request that the controller does not know")

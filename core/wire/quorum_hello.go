@@ -5,7 +5,7 @@ import "github.com/twmb/franz-go/pkg/kmsg"
 // QuorumController is what a controller says of itself.
 //
 //	clusterId nullable string, nodeId int32, directoryId uuid, voterId int64, formed bool,
-//	nodes [int32]
+//	nodes [int32], minLevel int16, maxLevel int16
 type QuorumController struct {
 	ClusterID   string // "" when not known; null on the wire
 	NodeID      int32
@@ -13,6 +13,8 @@ type QuorumController struct {
 	VoterID     int64   // of the directory, never 0
 	Formed      bool    // the directory has the membership of a quorum
 	Nodes       []int32 // of its configured list, ascending
+	// The feature levels that its software supports, inclusive.
+	MinLevel, MaxLevel int16
 }
 
 // QuorumFounder is a voter that a quorum was founded with.
@@ -64,7 +66,8 @@ func (c *QuorumController) append(dst []byte) []byte {
 	for _, n := range c.Nodes {
 		dst = appendInt32(dst, n)
 	}
-	return dst
+	dst = appendInt16(dst, c.MinLevel)
+	return appendInt16(dst, c.MaxLevel)
 }
 
 func (c *QuorumController) read(r *reader) {
@@ -77,6 +80,8 @@ func (c *QuorumController) read(r *reader) {
 	for n := r.list(true, 4); n > 0 && r.ok(); n-- {
 		c.Nodes = append(c.Nodes, r.int32())
 	}
+	c.MinLevel = r.int16()
+	c.MaxLevel = r.int16()
 }
 
 // Key implements kmsg.Request.
@@ -99,6 +104,7 @@ func scanQuorumHello(r *reader) {
 	r.scanNullableText(true)
 	r.skip(4 + 16 + 8 + 1)
 	r.skip(4 * r.list(true, 4))
+	r.skip(2 + 2)
 	r.scanTags(true)
 }
 

@@ -11,10 +11,10 @@ import (
 func TestQuorumFramesAreWhatTheirCommentsSay(t *testing.T) {
 	hello := &QuorumHelloRequest{QuorumController: QuorumController{
 		ClusterID: "c", NodeID: 2, DirectoryID: [16]byte{0xd}, VoterID: 7, Formed: true,
-		Nodes: []int32{1, 2},
+		Nodes: []int32{1, 2}, MinLevel: 3, MaxLevel: 4,
 	}}
 	controller := "0263 00000002 0d000000000000000000000000000000 0000000000000007 01" +
-		"03 00000001 00000002"
+		"03 00000001 00000002 0003 0004"
 	require.Equal(t, unhex(t, controller, "00"), hello.AppendTo(nil))
 	answer := &QuorumHelloResponse{
 		ErrorCode: 3, QuorumController: hello.QuorumController,
@@ -51,7 +51,7 @@ func TestHostileQuorumFramesAreMalformed(t *testing.T) {
 		"null nodes":           {hello("00 00"), isNull},
 		"nodes beyond":         {hello("05 00000001 00"), short},
 		"nodes far beyond":     {hello("ffff03 00000001 00"), "more elements than"},
-		"tags that lie":        {hello("01 01 05 7f"), short},
+		"tags that lie":        {hello("01 00010001 01 05 7f"), short},
 		"null messages":        {messages("00 00"), isNull},
 		"null message":         {messages("02 00 00"), isNull},
 		"message beyond frame": {messages("02 7f 00"), short},

@@ -1,0 +1,87 @@
+package controller
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+
+	"stet/core/kafka"
+	"stet/core/metadata"
+)
+
+// lead takes note of whether this controller leads, and says whether it has begun to. It leads from
+// the moment on at which an entry of its own term is committed: before that it does not know all
+// that was ever committed, and must show nothing and decide nothing (Raft, figure 8; KAFKA-12619).
+func (c *Controller) lead() (began bool) {
+	q := c.life.quorum
+	if c.term != 0 && (!q.Leading() || q.Term() != c.term) {
+		c.trace(TraceResigned, int64(c.term), int64(c.image.Index()), 0,
+			"does not lead the metadata quorum any more")
+		c.resign()
+	}
+	if c.term != 0 || !q.Leading() {
+		return false
+	}
+	c.term = q.Term()
+	c.life.failures = 0
+	c.elected()
+	return c.fatal == nil
+}
+
+// elected begins to lead: the image is complete, and proposals go on top of it.
+func (c *Controller) elected() {
+	c.queue.restart(c.image)
+	c.sessions.restart(c)
+	c.members.restart()
+	c.trace(TraceElected, int64(c.term), int64(c.image.Index()), 0, "leads the metadata quorum")
+	id, want := c.image.ClusterID(), c.config.ClusterID
+	switch {
+	case id == "":
+		if want == "" {
+			want = c.newClusterID()
+		}
+		features := metadata.Features{Level: metadata.CurrentLevel}
+		records := []metadata.Record{&metadata.ClusterRecord{ID: want, Features: features}}
+		c.propose(append(records, c.members.missing(c)...))
+	case want != "" && want != id:
+		c.fail(fmt.Errorf("the raft directory is of cluster %s, want %s", id, want))
+	}
+}
+
+// resign ends a term: whoever waits is refused, and what is known only to the one who leads is
+// forgotten.
+func (c *Controller) resign() {
+	c.term = 0
+	c.queue.refuse(c)
+	c.fetch.refuse(c)
+	c.members.refuse(c)
+	c.sessions.clear()
+}
+
+// newClusterID draws 16 bytes in the form that Kafka prints: 22 characters, not beginning with '-'.
+func (c *Controller) newClusterID() string {
+	for {
+		var b [16]byte
+		binary.LittleEndian.PutUint64(b[:], c.identity.Uint64())
+		binary.LittleEndian.PutUint64(b[8:], c.identity.Uint64())
+		if id := base64.RawURLEncoding.EncodeToString(b[:]); id[0] != '-' {
+			return id
+		}
+	}
+}
+
+// Ready says whether the controller leads and answers requests.
+func (c *Controller) Ready() bool {
+	return c.term != 0 && c.image.ClusterID() != ""
+}
+
+// leaderID is what others are told of who leads.
+func (c *Controller) leaderID() kafka.BrokerID {
+	switch {
+	case c.Ready():
+		return c.config.NodeID
+	case c.life.quorum == nil || c.life.quorum.Leader() == c.voter:
+		return kafka.NoBroker
+	}
+	return c.nodeOf(c.life.quorum.Leader())
+}

@@ -1,0 +1,128 @@
+package controller
+
+import (
+	"cmp"
+	"slices"
+
+	"stet/core/env"
+	"stet/core/kafka"
+	"stet/core/metadata"
+)
+
+// sessions are what the active controller knows of the lives of brokers: when each was heard of, and
+// how far it has applied the metadata log. They are soft. A controller that begins to lead gives
+// every broker a whole session, since it does not know when its predecessor heard of it.
+//
+// A broker whose session ends is fenced. All that end in one turn are fenced by one decision on one
+// image: decided one after the other, the first might elect the second (KAFKA-13173).
+type sessions struct{ all []session } // ascending by broker
+
+type session struct {
+	broker kafka.BrokerID
+	epoch  kafka.BrokerEpoch
+	until  env.Mono
+	seen   metadata.Index // up to where it has applied the log
+}
+
+func (s *sessions) find(broker kafka.BrokerID) (i int, ok bool) {
+	return slices.BinarySearchFunc(s.all, broker, func(x session, id kafka.BrokerID) int {
+		return cmp.Compare(x.broker, id)
+	})
+}
+
+// restart begins a session for every broker that is not fenced.
+func (s *sessions) restart(c *Controller) {
+	s.clear()
+	for b := range c.image.Brokers() {
+		if !b.Fenced {
+			s.touch(c, b.ID, b.Epoch, 0)
+		}
+	}
+}
+
+func (s *sessions) clear() { s.all = nil }
+
+// touch notes that a life of a broker was heard of.
+func (s *sessions) touch(
+	c *Controller, broker kafka.BrokerID, epoch kafka.BrokerEpoch, seen metadata.Index,
+) {
+	x := session{broker, epoch, c.now.Mono.Add(c.config.SessionTimeout), seen}
+	if c.own(broker) {
+		x.until = env.Never
+	}
+	i, ok := s.find(broker)
+	if !ok {
+		s.all = slices.Insert(s.all, i, x)
+		return
+	}
+	if s.all[i].epoch == epoch {
+		x.seen = max(seen, s.all[i].seen)
+	}
+	s.all[i] = x
+}
+
+// live says whether another process with the id of a registered broker has to be refused. A broker
+// in controlled shutdown may be followed by its next life at any time.
+func (s *sessions) live(c *Controller, broker kafka.BrokerID) bool {
+	b := c.queue.latest.Broker(broker)
+	i, ok := s.find(broker)
+	return ok && b != nil && s.all[i].epoch == b.Epoch && !b.Stopping() && !c.own(broker)
+}
+
+// end forgets a broker that has shut down.
+func (s *sessions) end(broker kafka.BrokerID) {
+	if i, ok := s.find(broker); ok {
+		s.all = slices.Delete(s.all, i, i+1)
+	}
+}
+
+// seen returns up to where a broker has applied the log, as far as it has said.
+func (s *sessions) seen(broker kafka.BrokerID) metadata.Index {
+	if i, ok := s.find(broker); ok {
+		return s.all[i].seen
+	}
+	return 0
+}
+
+// own says whether the broker is the one in this process, in a quorum of one: its session does not
+// end, because it lives and dies with the only controller, and the lock of their data directory, not
+// a session, keeps a second process with its id away.
+func (c *Controller) own(broker kafka.BrokerID) bool {
+	return broker == c.config.NodeID && c.alone()
+}
+
+// expire fences the brokers whose sessions have ended.
+func (s *sessions) expire(c *Controller) {
+	if !c.Ready() {
+		return
+	}
+	var ended []kafka.BrokerID
+	for i := range s.all {
+		if c.now.Mono >= s.all[i].until {
+			ended = append(ended, s.all[i].broker)
+		}
+	}
+	if len(ended) == 0 {
+		return
+	}
+	records := metadata.FenceBrokers(c.queue.latest, ended)
+	if len(records) > 0 {
+		if _, ok := c.propose(records); !ok {
+			return // too much is under way: the next turn tries again
+		}
+		c.Metrics.Fenced += uint64(len(ended))
+		for _, id := range ended {
+			c.trace(TraceFenced, int64(id), 0, 0, "is not heard of any more, and is fenced")
+		}
+	}
+	s.all = slices.DeleteFunc(s.all, func(x session) bool { return c.now.Mono >= x.until })
+}
+
+// deadline is when the next session ends.
+func (s *sessions) deadline() env.Mono {
+	at := env.Never
+	for i := range s.all {
+		at = min(at, s.all[i].until)
+	}
+	return at
+}
