@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,22 +13,27 @@ import (
 	"github.com/spf13/cobra"
 
 	"stet/core/env"
+	"stet/core/kafka"
 	"stet/node"
 	"stet/node/recording"
 	"stet/node/system"
 )
 
+const defaultListen = "127.0.0.1:9092"
+
 // serveFlags are the settings of a node, wherever they came from.
 type serveFlags struct {
-	DataDir   string
-	Listen    string
-	Advertise string
-	NodeID    int32
-	Rack      string
-	Record    string
-	Config    string
-	LogFormat string
-	Set       []string
+	DataDir     string
+	Listen      string
+	Advertise   string
+	NodeID      int32
+	Roles       string
+	Controllers string
+	Rack        string
+	Record      string
+	Config      string
+	LogFormat   string
+	Set         []string
 }
 
 func serveCommand() *cobra.Command {
@@ -44,6 +50,10 @@ answered it prints one line:
 
     listening addr=HOST:PORT node=ID cluster=ID
 
+Without --controllers the node is a cluster of its own. With it, the nodes of the list are
+controllers, each at the address of its entry, and brokers too unless --roles says otherwise; nodes
+that are not in the list are brokers. All nodes of a cluster are given the same list.
+
 Settings come from flags, then the environment (STET_DATA_DIR for --data-dir), then the YAML file
 given with --config (its keys are the flags; "set" is a map of Kafka names), then defaults.`,
 		Args: cobra.NoArgs,
@@ -51,9 +61,11 @@ given with --config (its keys are the flags; "set" is a map of Kafka names), the
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.DataDir, "data-dir", "./data", "directory of the node's data")
-	flags.StringVar(&f.Listen, "listen", "127.0.0.1:9092", "address for clients; port 0 picks one")
+	flags.StringVar(&f.Listen, "listen", defaultListen, "address for clients; port 0 picks one")
 	flags.StringVar(&f.Advertise, "advertise", "", "address that clients are told (default: --listen)")
 	flags.Int32Var(&f.NodeID, "node-id", 1, "this node's id, 0 or more")
+	flags.StringVar(&f.Roles, "roles", "", "broker,controller or one of them (default: by --controllers)")
+	flags.StringVar(&f.Controllers, "controllers", "", "ID@HOST:PORT of every controller, with commas")
 	flags.StringVar(&f.Rack, "rack", "", "this node's rack")
 	flags.StringVar(&f.Record, "record", "", "write the events of real turns to this file")
 	flags.StringVar(&f.Config, "config", "", "YAML file of settings")
@@ -64,14 +76,14 @@ given with --config (its keys are the flags; "set" is a map of Kafka names), the
 
 func serve(c *cobra.Command, f *serveFlags) error {
 	filled := fillSettings(c.Flags(), f)
-	config, refused := nodeConfig(f)
+	config, plan, refused := nodeConfig(f)
 	logger, unknown := newLogger(f.LogFormat)
 	if err := errors.Join(filled, refused, unknown); err != nil {
 		return err
 	}
 	o := system.Options{
 		Node: *config, Directories: []string{f.DataDir},
-		Listen: f.Listen, Advertise: f.Advertise, Logger: logger,
+		Clients: plan.Clients, ControllerListen: controllerListen(config, plan), Logger: logger,
 	}
 	finish := func() error { return nil }
 	if f.Record != "" {
@@ -82,9 +94,18 @@ func serve(c *cobra.Command, f *serveFlags) error {
 		o.Record, finish = recordInto(file)
 	}
 	err := system.Serve(stopSignals(), o, func(s system.Started) {
-		fmt.Printf("listening addr=%s node=%d cluster=%s\n", s.Addr, f.NodeID, s.ClusterID)
+		fmt.Printf("listening addr=%s node=%d cluster=%s\n", cmp.Or(s.Addr, s.ControllerAddr), f.NodeID, s.ClusterID)
 	})
 	return errors.Join(err, finish())
+}
+
+// controllerListen is where the controller listens: where Kafka's names say, else at the node's own
+// entry among the controllers. Empty if nobody else needs it.
+func controllerListen(c *node.Config, plan *kafka.ListenerPlan) string {
+	if len(plan.Controllers) > 0 {
+		return plan.Controllers[0].Bind
+	}
+	return c.Controller.Advertise
 }
 
 // recordInto returns what starts a recording into file, and what ends it.

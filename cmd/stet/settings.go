@@ -109,17 +109,18 @@ func (file *configFile) take(key string, value *yaml.Node) {
 	}
 }
 
-// nodeConfig turns settings into a node's configuration. It names all faults at once.
-func nodeConfig(f *serveFlags) (*node.Config, error) {
+// nodeConfig turns settings into a node's configuration and its listeners. It names all faults at
+// once.
+func nodeConfig(f *serveFlags) (*node.Config, *kafka.ListenerPlan, error) {
 	c := &node.Config{
 		Broker: broker.DefaultConfig(), Controller: controller.DefaultConfig(),
 		RequestBudgetBytes: 256 << 20, MaxFrameBytes: 100 << 20,
 	}
 	c.Broker.NodeID = kafka.BrokerID(f.NodeID)
 	c.Broker.Rack = f.Rack
-	c.Broker.Listeners = []broker.Listener{{Name: "PLAINTEXT"}}
 	c.Controller.NodeID = c.Broker.NodeID
 	var faults []error
+	var listeners kafka.ListenerSettings
 	if f.NodeID < 0 {
 		faults = append(faults, fmt.Errorf("setting node-id: %d: give 0 or more", f.NodeID))
 	}
@@ -129,11 +130,17 @@ func nodeConfig(f *serveFlags) (*node.Config, error) {
 			faults = append(faults, fmt.Errorf("setting set: %q: give KEY=VALUE", pair))
 			continue
 		}
-		if err := setKafkaName(c, name, strings.TrimSpace(value)); err != nil {
+		value = strings.TrimSpace(value)
+		known, err := setClusterName(c, &listeners, name, value)
+		if !known {
+			err = setKafkaName(c, name, value)
+		}
+		if err != nil {
 			faults = append(faults, fmt.Errorf("setting %s: %w", name, err))
 		}
 	}
-	return c, errors.Join(faults...)
+	plan, err := clusterConfig(c, f, &listeners)
+	return c, plan, errors.Join(append(faults, err, judgeTimes(c))...)
 }
 
 // setKafkaName applies one broker setting under Kafka's name. Defaults of topics go by the topic's
@@ -144,9 +151,13 @@ func setKafkaName(c *node.Config, name, value string) error {
 	case "auto.create.topics.enable":
 		return setBool(&b.AutoCreateTopics, value)
 	case "num.partitions":
-		return setInt(&b.NumPartitions, value, 1, 1<<20)
+		err := setInt(&b.NumPartitions, value, 1, 1<<20)
+		c.Controller.NumPartitions = b.NumPartitions
+		return err
 	case "default.replication.factor":
-		return setInt(&b.DefaultReplicationFactor, value, 1, 1<<15-1)
+		err := setInt(&b.DefaultReplicationFactor, value, 1, 1<<15-1)
+		c.Controller.DefaultReplicationFactor = b.DefaultReplicationFactor
+		return err
 	case "fetch.max.bytes":
 		return setInt(&b.FetchMaxBytes, value, 1024, 1<<31-1)
 	case "max.incremental.fetch.session.cache.slots":

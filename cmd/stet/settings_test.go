@@ -37,7 +37,7 @@ func settle(t *testing.T, file string, args ...string) (f serveFlags, config *no
 		if err := fillSettings(c.Flags(), &f); err != nil {
 			return err
 		}
-		config, err = nodeConfig(&f)
+		config, _, err = nodeConfig(&f)
 		return err
 	}
 	c.SetArgs(withFile(t, file, args))

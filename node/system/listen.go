@@ -1,9 +1,10 @@
 package system
 
 import (
-	"fmt"
 	"net"
 
+	"stet/core/broker"
+	"stet/core/kafka"
 	"stet/netio"
 	"stet/node"
 )
@@ -11,10 +12,14 @@ import (
 // controllerConns bounds the connections to the controller's listener: nodes and a few tools.
 const controllerConns = 1000
 
-// listeners are what a node is reached by; nil for those that its roles leave out.
-type listeners struct{ clients, controllers *netio.Listener }
+// listeners are what a node is reached by.
+type listeners struct {
+	clients     []*netio.Listener // as Options has them
+	controllers *netio.Listener   // nil: none
+}
 
-// listen opens the listeners, and fills in the address that clients are told.
+// listen opens the listeners that the node's roles have, and fills in the addresses that clients are
+// told.
 func listen(o *Options, d descriptors) (l listeners, err error) {
 	network := netio.Default()
 	network.Log = func(remote, what string, err error) {
@@ -28,25 +33,66 @@ func listen(o *Options, d descriptors) (l listeners, err error) {
 		}
 	}
 	if o.Node.Roles.Has(node.BrokerLoop) {
-		network.MaxConns = d.conns
-		if l.clients, err = network.Listen(o.Listen); err == nil {
-			err = advertise(o, addr(l.clients))
+		network.MaxConns = d.conns / max(1, len(o.Clients))
+		o.Node.Broker.Listeners = nil
+		for i := range o.Clients {
+			c := &o.Clients[i]
+			one, err := network.Listen(c.Bind)
+			if err != nil {
+				l.close()
+				return l, err
+			}
+			l.clients = append(l.clients, one)
+			o.Node.Broker.Listeners = append(o.Node.Broker.Listeners, advertised(c, one))
 		}
 	}
-	if err != nil {
-		l.close()
+	return l, nil
+}
+
+// advertised is what clients are told of a listener: what it is given, and where that says nothing,
+// the address that it came to have.
+func advertised(c *kafka.NamedListener, l *netio.Listener) broker.Listener {
+	told := broker.Listener{Name: c.Name, Host: c.Host, Port: c.Port}
+	actual := l.Addr().(*net.TCPAddr)
+	if told.Host == "" {
+		told.Host = actual.IP.String()
 	}
-	return l, err
+	if told.Port == 0 {
+		told.Port = int32(actual.Port)
+	}
+	return told
+}
+
+// serve lets clients in, each by the acceptor of the listener that they use.
+func (l listeners) serve(n *node.Node, o *Options) {
+	for i, one := range l.clients {
+		go one.Serve(n.Listener(o.Clients[i].Name))
+	}
+}
+
+// closeClients lets no more clients in; those that are in stay.
+func (l listeners) closeClients() {
+	for _, one := range l.clients {
+		one.Close()
+	}
 }
 
 // close ends the listeners and their connections.
 func (l listeners) close() {
-	for _, one := range []*netio.Listener{l.clients, l.controllers} {
+	for _, one := range append(l.clients, l.controllers) {
 		if one != nil {
 			one.Close()
 			one.CloseConns()
 		}
 	}
+}
+
+// clientAddr is where the first listener for clients listens, "" for none.
+func (l listeners) clientAddr() string {
+	if len(l.clients) == 0 {
+		return ""
+	}
+	return addr(l.clients[0])
 }
 
 // addr is where a listener listens, "" for none.
@@ -55,23 +101,4 @@ func addr(l *netio.Listener) string {
 		return ""
 	}
 	return l.Addr().String()
-}
-
-// advertise fills in the address that clients are told.
-func advertise(o *Options, actual string) error {
-	told := o.Advertise
-	if told == "" {
-		told = actual
-	}
-	host, port, err := net.SplitHostPort(told)
-	if err != nil {
-		return fmt.Errorf("advertise %q: %w: give host:port", told, err)
-	}
-	number, err := net.LookupPort("tcp", port)
-	if err != nil {
-		return fmt.Errorf("advertise %q: %w: give host:port", told, err)
-	}
-	l := &o.Node.Broker.Listeners[0]
-	l.Host, l.Port = host, int32(number)
-	return nil
 }

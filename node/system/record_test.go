@@ -15,6 +15,7 @@ import (
 	"stet/core/broker"
 	"stet/core/controller"
 	"stet/core/env"
+	"stet/core/kafka"
 	"stet/node"
 	"stet/node/recording"
 	"stet/node/system"
@@ -52,10 +53,10 @@ func options(t testing.TB) system.Options {
 		RequestBudgetBytes: 64 << 20, MaxFrameBytes: 100 << 20,
 	}
 	config.Broker.NodeID, config.Controller.NodeID = 1, 1
-	config.Broker.Listeners = []broker.Listener{{Name: "PLAINTEXT"}}
 	return system.Options{
-		Node: config, Directories: []string{t.TempDir()}, Listen: "127.0.0.1:0",
-		Logger: slog.New(slog.DiscardHandler),
+		Node: config, Directories: []string{t.TempDir()},
+		Clients: []kafka.NamedListener{{Name: "PLAINTEXT", Bind: "127.0.0.1:0"}},
+		Logger:  slog.New(slog.DiscardHandler),
 	}
 }
 

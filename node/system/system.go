@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"stet/core/env"
+	"stet/core/kafka"
 	"stet/diskio"
 	"stet/node"
 )
@@ -24,9 +25,8 @@ const stopTimeout = 9 * time.Second
 // Options is what a production node is started with.
 type Options struct {
 	Node        node.Config
-	Directories []string // data directories; index = DirID
-	Listen      string   // host:port of the client listener; port 0 picks one
-	Advertise   string   // host:port that clients are told; empty: the listener's
+	Directories []string              // data directories; index = DirID
+	Clients     []kafka.NamedListener // of a broker; port 0 picks one
 	// ControllerListen is host:port of the controller's listener. Without one, only the broker of
 	// this process reaches it.
 	ControllerListen string
@@ -40,7 +40,7 @@ type RecordFunc func(seed [32]byte, config *node.Config, id env.Identity) (node.
 
 // Started is what Serve reports when clients are answered.
 type Started struct {
-	Addr           string // of the client listener; empty without the role of a broker
+	Addr           string // of the first listener for clients; empty without the role of a broker
 	ControllerAddr string // of the controller's listener, if there is one
 	ClusterID      string // if it is known
 }
@@ -116,17 +116,13 @@ func run(ctx context.Context, n *node.Node, h *host, l listeners, o *Options,
 				return nil
 			case s.Ready && !serving:
 				serving = true
-				if l.clients != nil {
-					go l.clients.Serve(n.Listener(o.Node.Broker.Listeners[0].Name))
-				}
-				started(Started{addr(l.clients), addr(l.controllers), s.ClusterID})
+				l.serve(n, o)
+				started(Started{l.clientAddr(), addr(l.controllers), s.ClusterID})
 			}
 		case <-done:
 			done = nil
 			deadline = time.After(stopTimeout)
-			if l.clients != nil {
-				l.clients.Close()
-			}
+			l.closeClients()
 			n.Stop()
 		case <-deadline:
 			return fmt.Errorf("stop: not complete after %v: the next start recovers the logs", stopTimeout)

@@ -5,6 +5,7 @@ package live
 import (
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -47,4 +48,24 @@ func TestClusterIsDescribed(t *testing.T) {
 			i+1, regexp.QuoteMeta(cluster.Host(i+1))), text)
 	}
 	require.NoError(t, cluster.Stop())
+	for _, b := range cluster.Nodes {
+		dumped := dumpMetadata(t, b)
+		require.Len(t, regexp.MustCompile(`record=VoterRecord `).FindAllString(dumped, -1), clusterSize)
+		require.Contains(t, dumped, "record=BrokerRecord ")
+		require.Regexp(t, `voters="\[\d+ \d+ \d+\]"`, dumped)
+	}
+}
+
+// dumpMetadata returns what the dump command prints of a stopped controller's files; anything that
+// is not valid fails the test.
+func dumpMetadata(t *testing.T, b *Broker) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(b.Dir, "stet", "raft", "*-*"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	command := exec.Command("bin/stet", append([]string{"dump", "metadata"}, files...)...)
+	command.Dir = repository
+	out, err := command.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return string(out)
 }

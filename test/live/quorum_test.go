@@ -124,6 +124,9 @@ func TestClusterTopicsSurviveFaultsOfControllers(t *testing.T) {
 		slowest = max(slowest, took)
 	}
 	require.NoError(t, cluster.Stop())
+	for _, b := range cluster.Nodes {
+		dumpMetadata(t, b)
+	}
 	var acked, deleted, unanswered int
 	for _, l := range ledgers {
 		acked, deleted, unanswered = acked+l.created, deleted+l.deleted, unanswered+l.unanswered
