@@ -110,10 +110,11 @@ func (b *Broker) Turn(now env.Now, in []env.Event, out *env.Effects) {
 	b.out = nil
 }
 
-// Ready says whether the broker has registered, has read the metadata up to its registration and
-// has recovered every replica it hosts, so that clients are answered in full.
+// Ready says whether the broker has registered, has read the metadata up to where it is unfenced, so
+// that it counts among the available ones, and has recovered every replica it hosts: clients are
+// answered in full.
 func (b *Broker) Ready() bool {
-	return b.phase == phaseRunning && b.register.caughtUp && b.host.unsettled == 0
+	return b.phase == phaseRunning && b.register.unfenced && b.host.unsettled == 0
 }
 
 // ClusterID returns the cluster's id, and "" until it is known.

@@ -92,6 +92,7 @@ func (b *Broker) imageChanged(before *metadata.Image) {
 	b.checkCluster()
 	b.register.begin(b)
 	first := b.register.catchUp(b)
+	b.register.look(b)
 	delta := metadata.Diff(before, b.image)
 	b.host.follow(b, &delta)
 	if first {

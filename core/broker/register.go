@@ -15,6 +15,7 @@ type registration struct {
 	epoch    kafka.BrokerEpoch
 	known    bool // epoch is valid
 	caughtUp bool // the image has had this registration
+	unfenced bool // the image has had it unfenced, since the process began
 	again    timer
 }
 
@@ -76,6 +77,14 @@ func (registering) answered(b *Broker, res kmsg.Response, err env.Errno) {
 		b.fail("the controller refuses the registration: %s", kafka.ErrorCode(m.ErrorCode))
 	default:
 		r.later(b, true)
+	}
+}
+
+// look notes when the image first counts this broker among those that are available.
+func (r *registration) look(b *Broker) {
+	if r.caughtUp && !r.unfenced {
+		self := b.image.Broker(b.config.NodeID)
+		r.unfenced = self != nil && !self.Fenced
 	}
 }
 

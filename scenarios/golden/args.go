@@ -110,12 +110,13 @@ func (a *args) stamp(text string) int64 {
 	return sim.WallEpochMs + int64(a.asDuration(text)/sim.Millisecond)
 }
 
-// sinceBeginning writes what stamp reads.
+// sinceBeginning writes what stamp reads, to a tenth of a second: how long a node takes to begin is
+// not what a script is about.
 func sinceBeginning(stamp int64) string {
 	if stamp < 0 {
 		return "none"
 	}
-	return (time.Duration(stamp-sim.WallEpochMs) * time.Millisecond).String()
+	return (time.Duration(stamp-sim.WallEpochMs) * time.Millisecond).Round(time.Second / 10).String()
 }
 
 func (a *args) partition(text string) kafka.TopicPartition {
