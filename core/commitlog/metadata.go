@@ -34,15 +34,18 @@ const MetaPropertiesName = "meta.properties"
 
 // MetaProperties is the content of meta.properties.
 type MetaProperties struct {
-	ClusterID   string
+	ClusterID   string // empty until the directory is marked as a cluster's
 	NodeID      kafka.BrokerID
 	DirectoryID string // 22 characters of base64url
 }
 
 // AppendMetaProperties encodes a meta.properties file.
 func AppendMetaProperties(dst []byte, m MetaProperties) []byte {
-	return fmt.Appendf(dst, "node.id=%d\ndirectory.id=%s\nversion=1\ncluster.id=%s\n",
-		m.NodeID, m.DirectoryID, m.ClusterID)
+	dst = fmt.Appendf(dst, "node.id=%d\ndirectory.id=%s\nversion=1\n", m.NodeID, m.DirectoryID)
+	if m.ClusterID == "" {
+		return dst
+	}
+	return fmt.Appendf(dst, "cluster.id=%s\n", m.ClusterID)
 }
 
 // DecodeMetaProperties decodes a meta.properties file, a Java properties file: comments and

@@ -45,7 +45,7 @@ func (c *Controller) newDirectory() (id [16]byte) {
 func (c *Controller) recovered(r *quorum.Recovered) {
 	c.life.recovery = 0
 	if err := r.Failure(); err != nil {
-		if r.Corrupt {
+		if r.Refused {
 			c.fail(err)
 		} else {
 			c.restartLater(err)

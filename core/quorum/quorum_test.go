@@ -196,7 +196,7 @@ func TestDamageIsNeverAShorterLog(t *testing.T) {
 		r.world.Disk.SetContent(name, damaged)
 		found := r.recover()
 		if found.Failure() != nil {
-			require.True(t, found.Corrupt)
+			require.True(t, found.Refused)
 			refused++
 			continue
 		}
@@ -221,7 +221,7 @@ func TestMissingSnapshotIsCorruption(t *testing.T) {
 	require.Len(t, names, 2)
 	r.world.Disk.Remove(env.Path{Name: Directory + "/" + names[1]})
 	require.False(t, r.boot())
-	require.True(t, r.found.Corrupt)
+	require.True(t, r.found.Refused)
 	require.ErrorContains(t, r.found.Failure(), names[1])
 }
 
@@ -235,7 +235,7 @@ func TestRemovedLogIsCorruptionWhileThereIsASnapshot(t *testing.T) {
 	r.settle()
 	r.world.Disk.Remove(env.Path{Name: Directory + "/" + r.world.Disk.Names(Directory)[0]})
 	require.False(t, r.boot())
-	require.True(t, r.found.Corrupt)
+	require.True(t, r.found.Refused)
 }
 
 // TestRandomCrashesKeepThePrefix crashes many lives in a row at random places.

@@ -13,7 +13,8 @@ type logFile struct {
 	entries []Entry
 	torn    int64  // bytes behind the last valid frame
 	whole   bool   // the base is complete; else the file was never in force
-	problem string // why it is corrupt; empty if it is not
+	problem string // why it can not be used; empty if it can
+	foreign bool   // the problem is not damage, but another version
 }
 
 // readLog reads and judges the log of a generation.
@@ -34,7 +35,7 @@ func parseLog(b []byte, generation uint64) *logFile {
 	if l.header, err = parseHeader(b, generation); err == nil {
 		at = l.readFrames(b)
 	} else if err != errHeader {
-		l.problem = err.Error()
+		l.problem, l.foreign = err.Error(), true
 		return l
 	}
 	l.whole = err == nil && at >= l.header.baseEnd

@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"slices"
 
+	"stet/core/commitlog"
 	"stet/core/env"
 	"stet/core/invariant"
 	"stet/core/kafka"
 )
 
-// RecoverJob reads the raft directory, and makes it if it is missing. It repairs nothing and
-// removes nothing that was ever in force, so it may be interrupted and repeated.
+// RecoverJob reads the raft directory, and makes it if it is missing; a data directory that has no id
+// yet gets one. It repairs nothing and removes nothing that was ever in force, so it may be
+// interrupted and repeated.
 //
 // What a crash may leave, and what is made of it:
 //
@@ -43,18 +45,21 @@ func (*RecoverJob) Name() string { return "quorum-recover" }
 
 // Run implements env.Job. The result is a *Recovered.
 func (j *RecoverJob) Run(disk env.Disk) any {
-	r := &recovery{disk: disk, dir: j.Config.Dir, directory: j.NewDirectory}
-	if r.prepare() {
+	r := &recovery{job: j, disk: disk, dir: j.Config.Dir}
+	if r.identify() && r.prepare() {
 		r.choose()
+		r.own()
 	}
 	return &r.found
 }
 
 // recovery is the state of one RecoverJob.
 type recovery struct {
+	job       *RecoverJob
 	disk      env.Disk
 	dir       env.DirID
-	directory [16]byte
+	meta      commitlog.MetaProperties
+	directory [16]byte // zero if it has none yet
 	files     listing
 	found     Recovered
 }
@@ -68,7 +73,11 @@ func (r *recovery) failed(err env.Errno) bool {
 }
 
 func (r *recovery) corrupt(format string, args ...any) {
-	r.found = Recovered{Corrupt: true, Err: fmt.Errorf("the raft log is corrupt: "+format, args...)}
+	r.refuse("the raft log is corrupt: "+format, args...)
+}
+
+func (r *recovery) refuse(format string, args ...any) {
+	r.found = Recovered{Refused: true, Err: fmt.Errorf(format, args...)}
 }
 
 // prepare makes the directories and lists the files.
@@ -99,6 +108,9 @@ func (r *recovery) choose() {
 			return
 		}
 		switch {
+		case log.foreign:
+			r.refuse("%s: %s", logName(generation), log.problem)
+			return
 		case log.problem != "":
 			r.corrupt("%s: %s", logName(generation), log.problem)
 			return
@@ -128,7 +140,7 @@ func (r *recovery) startFresh() {
 		}
 	}
 	r.files.logs = nil
-	r.found = Recovered{DirectoryID: r.directory, Voter: VoterOf(r.directory), Fresh: true}
+	r.found = Recovered{Fresh: true}
 	r.leave(0)
 }
 

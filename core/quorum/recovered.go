@@ -5,12 +5,14 @@ import "errors"
 // Recovered is what RecoverJob found: plain data. The log goes on from it in a new file.
 type Recovered struct {
 	// Err says why the directory can not be used: a failure of the disk, after which trying again
-	// later may help, or with Corrupt that something durable is not there any more. Then trying
-	// again does not help, and nothing was changed.
+	// later may help, or if Refused that something durable is not there any more, or that the
+	// directory is of another node, or its log of another directory or version. Then trying again
+	// does not help, and nothing was changed.
 	Err     error
-	Corrupt bool
+	Refused bool
 
 	DirectoryID [16]byte
+	ClusterID   string // that the directory is marked with; empty for none
 	Voter       uint64 // VoterOf(DirectoryID)
 
 	// Fresh says that the directory holds nothing yet. Then Members is empty: Form makes it one of
@@ -38,8 +40,8 @@ func (r *Recovered) Last() Position {
 
 // Failure returns why the result can not be used, or nil.
 func (r *Recovered) Failure() error {
-	if r.Corrupt && r.Err == nil { // a recording keeps no errors
-		return errors.New("the raft log is corrupt")
+	if r.Refused && r.Err == nil { // a recording keeps no errors
+		return errors.New("the raft directory can not be used")
 	}
 	return r.Err
 }
