@@ -244,6 +244,8 @@ func changeConfig(entries []ConfigEntry, r *ConfigRecord) []ConfigEntry {
 	})
 	out := slices.Clone(entries)
 	switch {
+	case r.Deleted && found && len(out) == 1:
+		return nil
 	case r.Deleted && found:
 		return slices.Delete(out, i, i+1)
 	case r.Deleted:
