@@ -14,7 +14,8 @@ import (
 
 // scriptWriter keeps what is sent.
 type scriptWriter struct {
-	sent    []uint32 // the slots that the answers carry
+	sent    []uint32 // the numbers that the frames carry
+	at      int      // where in a frame
 	fail    bool
 	during  func() // called once while sending
 	resumed int
@@ -36,7 +37,7 @@ func (w *scriptWriter) Send(parts []env.Part) (int64, env.Errno) {
 	}
 	for len(flat) > 0 {
 		size := binary.BigEndian.Uint32(flat)
-		w.sent = append(w.sent, binary.BigEndian.Uint32(flat[4:]))
+		w.sent = append(w.sent, binary.BigEndian.Uint32(flat[4+w.at:]))
 		flat = flat[4+size:]
 	}
 	return 0, env.OK

@@ -15,6 +15,7 @@ type stage struct {
 	loops  []*Loop
 	works  []Work
 	logged []string
+	dialed []env.Dialed
 }
 
 func newStage() *stage { return &stage{disk: &scriptDisk{files: map[string]*scriptFile{}}} }
@@ -24,7 +25,7 @@ func (s *stage) Disk() env.Disk                { return s.disk }
 func (s *stage) Worker(Work) Worker            { return s }
 func (s *stage) WakeAt(*Loop, env.Mono)        {}
 func (s *stage) Log(_ *Loop, rec env.TraceRec) { s.logged = append(s.logged, rec.S) }
-func (s *stage) Dial(string, env.Dialed)       {}
+func (s *stage) Dial(_ string, d env.Dialed)   { s.dialed = append(s.dialed, d) }
 func (s *stage) Changed(Status)                {}
 func (s *stage) Runnable(l *Loop)              { s.loops = append(s.loops, l) }
 func (s *stage) Ready(w Work)                  { s.works = append(s.works, w) }

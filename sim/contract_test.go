@@ -21,14 +21,15 @@ func TestSimulationKeepsTheLawsOfAWorld(t *testing.T) {
 
 // harness is the simulation around a scripted loop.
 type harness struct {
-	s       *Scheduler
-	network *Network
-	host    *host
-	loop    *node.Loop
-	script  *envtest.Script
-	turns   int
-	owner   Owner // of the test's own disk calls and connections
-	mount   env.Disk
+	s         *Scheduler
+	network   *Network
+	host      *host
+	loop      *node.Loop
+	script    *envtest.Script
+	turns     int
+	addresses int   // of Listen
+	owner     Owner // of the test's own disk calls and connections
+	mount     env.Disk
 }
 
 func newHarness(t *testing.T, seed uint64) *harness {
@@ -144,7 +145,41 @@ func (h *harness) Dial(*testing.T) envtest.Peer {
 	return p
 }
 
-// contractPeer is the client's end of a connection.
+// Listen opens another address of the peers' machine.
+func (h *harness) Listen(*testing.T) (addr string, accept func(*testing.T) envtest.Peer) {
+	h.addresses++
+	addr = fmt.Sprint("c0:", h.addresses)
+	l := &contractListener{h: h}
+	h.network.Name(addr, ClientPlace)
+	h.network.Listen(h.owner, addr, l)
+	return addr, func(t *testing.T) envtest.Peer {
+		for len(l.accepted) == 0 {
+			require.True(t, h.s.Step(), "no link can come")
+		}
+		p := l.accepted[0]
+		l.accepted = l.accepted[1:]
+		return p
+	}
+}
+
+func (h *harness) Nobody(*testing.T) string {
+	h.network.Name("c0:0", ClientPlace)
+	return "c0:0"
+}
+
+// contractListener keeps the links that come in.
+type contractListener struct {
+	h        *harness
+	accepted []*contractPeer
+}
+
+func (l *contractListener) Accept(w env.ConnWriter, _ env.ConnInfo) env.ConnReader {
+	p := &contractPeer{h: l.h, peer: &peer{s: l.h.s, w: w, refuse: 1}}
+	l.accepted = append(l.accepted, p)
+	return p.peer
+}
+
+// contractPeer is the other end of a connection of the loop.
 type contractPeer struct {
 	h    *harness
 	peer *peer
@@ -155,6 +190,8 @@ func (p *contractPeer) Send(t *testing.T, frame []byte) { sendFrame(t, p.peer.w,
 
 func (p *contractPeer) Receive(t *testing.T) ([]byte, bool) {
 	t.Helper()
+	p.peer.refuse = 0
+	p.peer.w.Resume()
 	for p.read == len(p.peer.frames) {
 		if len(p.peer.closed) > 0 {
 			return nil, false

@@ -49,6 +49,7 @@ func newHarness(t *testing.T) *harness {
 	t.Cleanup(func() {
 		h.listener.Close()
 		h.listener.CloseConns()
+		h.host.close()
 		disk.Close()
 	})
 	return h
@@ -83,6 +84,25 @@ func (h *harness) Dial(t *testing.T) envtest.Peer {
 	require.NoError(t, err)
 	t.Cleanup(func() { c.Close() })
 	return &peer{c}
+}
+
+func (h *harness) Listen(t *testing.T) (addr string, accept func(*testing.T) envtest.Peer) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { l.Close() })
+	return l.Addr().String(), func(t *testing.T) envtest.Peer {
+		c, err := l.Accept()
+		require.NoError(t, err)
+		t.Cleanup(func() { c.Close() })
+		return &peer{c}
+	}
+}
+
+func (h *harness) Nobody(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	return l.Addr().String()
 }
 
 type peer struct{ net.Conn }

@@ -20,6 +20,11 @@ type Harness interface {
 	Disk() env.Disk
 	// Dial opens a client's connection to the loop.
 	Dial(t *testing.T) Peer
+	// Listen opens an address that the loop may dial. accept waits for the next link to it; the
+	// peer takes nothing before its first Receive, beyond what the world buffers.
+	Listen(t *testing.T) (addr string, accept func(*testing.T) Peer)
+	// Nobody returns an address at which nobody listens.
+	Nobody(t *testing.T) string
 }
 
 // Peer is the client's end of a connection.
@@ -49,6 +54,14 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 		{"ACloseLetsAnswersLeaveFirst", aCloseLetsAnswersLeaveFirst},
 		{"AMalformedFrameEndsOnlyItsConnection", aMalformedFrameEndsOnlyItsConnection},
 		{"NothingFollowsTheEndOfAConnection", nothingFollowsTheEndOfAConnection},
+		{"RequestsLeaveInOrderAndAnswersFindTheirSlots", requestsLeaveInOrderAndAnswersFindTheirSlots},
+		{"LinksDoNotMix", linksDoNotMix},
+		{"ARefusedDialIsOnlyToldAsEnded", aRefusedDialIsOnlyToldAsEnded},
+		{"TheEndOfALinkIsItsLastEvent", theEndOfALinkIsItsLastEvent},
+		{"AClosedLinkEndsAtOnce", aClosedLinkEndsAtOnce},
+		{"ALinkGivenUpWhileItIsDialledEndsOnce", aLinkGivenUpWhileItIsDialledEndsOnce},
+		{"ALinkEndsWhenItsPeerTalksNonsense", aLinkEndsWhenItsPeerTalksNonsense},
+		{"APeerThatTakesNothingIsGivenUp", aPeerThatTakesNothingIsGivenUp},
 		{"AJobReportsItsResult", aJobReportsItsResult},
 		{"AWakeUpComes", aWakeUpComes},
 	}
