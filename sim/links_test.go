@@ -162,6 +162,36 @@ func TestTheSameSeedGivesTheSameRunOfTwoMachines(t *testing.T) {
 	require.Equal(t, run(), run())
 }
 
+// seatTap checks whom crypto/rand draws for while a loop turns.
+type seatTap struct {
+	t     *testing.T
+	w     *World
+	m     *Machine
+	turns int
+}
+
+func (p *seatTap) Turning(node.LoopID, env.Now, []env.Event) {
+	p.turns++
+	require.Same(p.t, p.m.raft(), p.w.seat.current)
+}
+
+func (p *seatTap) Turned(node.LoopID, *env.Effects) {}
+
+func TestEveryTurnDrawsFromItsOwnMachine(t *testing.T) {
+	w := NewWorld(6)
+	defer w.Close()
+	n1, n2 := apart(w)
+	one, two := &seatTap{t: t, w: w, m: n1}, &seatTap{t: t, w: w, m: n2}
+	n1.Tap, n2.Tap = one, two
+	n1.Start()
+	n2.Start()
+	k := newTalker(w, n2)
+	w.Scheduler.Spawn(Second, k.owner, "talker", func() { k.talk(10) })
+	require.False(t, w.Run(Minute, func() bool { return k.acked == 10 }))
+	require.Greater(t, one.turns, 20)
+	require.Greater(t, two.turns, 20)
+}
+
 // TestADialIntoNowhereIsRefused dials a name that no machine has.
 func TestADialIntoNowhereIsRefused(t *testing.T) {
 	b := newNetBench(t, 1)

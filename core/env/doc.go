@@ -17,4 +17,7 @@
 //     kill keeps every completed write and a prefix of a running one.
 //   - Connections carry whole frames in order, or die. EventConnClosed is the last event of its
 //     connection; the core emits nothing for a connection whose end it was told.
+//   - A link is a connection that the core asked for. If it comes to stand, EventConnOpened is its
+//     first event. Its end is told exactly once, whether it stood or not; requests under way get no
+//     event of their own. A peer that answers what was not asked, or what does not decode, ends it.
 package env

@@ -140,15 +140,21 @@ func (p *player) next(r *bufio.Reader) (*turn, Hash, error) {
 		return nil, hash, err
 	}
 	copy(hash[:], p.line[n-len(hash):])
+	t, err := p.parse(p.line[:n-len(hash)])
+	return t, hash, err
+}
+
+// parse reads what appendTurn wrote.
+func (p *player) parse(line []byte) (*turn, error) {
 	t := &turn{}
-	d := deepReader{types: p.types, b: p.line[:n-len(hash)]}
+	d := deepReader{types: p.types, b: line}
 	if err := d.read(reflect.ValueOf(t).Elem()); err != nil {
-		return nil, hash, err
+		return nil, err
 	}
 	if t.Loop >= node.LoopCount || p.cores[t.Loop] == nil {
-		return nil, hash, fmt.Errorf("loop %d, which the node has not", t.Loop)
+		return nil, fmt.Errorf("loop %d, which the node has not", t.Loop)
 	}
-	return t, hash, nil
+	return t, nil
 }
 
 // play runs a turn and returns the hash of what it emitted.

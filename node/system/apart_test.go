@@ -1,6 +1,7 @@
 package system_test
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"net"
@@ -12,8 +13,10 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"stet/core/env"
 	"stet/core/kafka"
 	"stet/node"
+	"stet/node/recording"
 	"stet/node/system"
 )
 
@@ -67,6 +70,34 @@ func TestABrokerServesWithAControllerInAnotherNode(t *testing.T) {
 	wait.Wait()
 	require.NoError(t, stopBroker())
 	require.NoError(t, stopController())
+}
+
+func TestBothNodesOfAClusterReplay(t *testing.T) {
+	var files [2]bytes.Buffer
+	var recorders [2]*recording.Recorder
+	record := func(i int) system.RecordFunc {
+		return func(seed [32]byte, c *node.Config, id env.Identity) (node.Tap, error) {
+			var err error
+			recorders[i], err = recording.NewRecorder(&files[i], seed, c, id)
+			return recorders[i], err
+		}
+	}
+	o := controllerAlone(t)
+	o.Record = record(0)
+	c, stopController := begin(t, o)
+	o = brokerAlone(t, c.ControllerAddr)
+	o.Record = record(1)
+	b, stopBroker := begin(t, o)
+	roundTrip(t, b.Addr, "t", 20)
+	require.NoError(t, stopBroker())
+	require.NoError(t, stopController())
+	for i := range files {
+		require.NoError(t, recorders[i].Close())
+		res, err := recording.Replay(bytes.NewReader(files[i].Bytes()), system.Streams)
+		require.NoError(t, err)
+		require.Empty(t, res.Divergent)
+		require.Greater(t, res.Turns, int64(20))
+	}
 }
 
 func TestAControllerThatComesBackIsFoundAgain(t *testing.T) {
