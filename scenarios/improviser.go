@@ -132,7 +132,7 @@ func (i *improviser) fail(op sim.DiskOp) *schedule.Action {
 	if i.spent >= r.budget || r.logsOnly && !strings.HasPrefix(op.Path.Name, topicName+"-") {
 		return nil
 	}
-	a := i.draw(op)
+	a := drawDiskFault(i.stream, r, op)
 	if a != nil {
 		a.Node = op.Place
 		if a.Verb != schedule.Slow {
@@ -142,18 +142,18 @@ func (i *improviser) fail(op sim.DiskOp) *schedule.Action {
 	return a
 }
 
-func (i *improviser) draw(op sim.DiskOp) *schedule.Action {
-	r := &i.plan.disk
-	hits := func(rate uint64) bool { return i.stream.Chance(rate, 4096) }
+// drawDiskFault draws whether a call of a disk fails, and how.
+func drawDiskFault(stream *sim.Stream, r *diskRates, op sim.DiskOp) *schedule.Action {
+	hits := func(rate uint64) bool { return stream.Chance(rate, 4096) }
 	switch {
 	case hits(r.slow):
-		return &schedule.Action{Verb: schedule.Slow, Span: i.stream.Delay(0, 100*sim.Millisecond)}
+		return &schedule.Action{Verb: schedule.Slow, Span: stream.Delay(0, 100*sim.Millisecond)}
 	case op.Kind == sim.DiskWrite && hits(r.write):
-		return &schedule.Action{Verb: schedule.EIO, Bytes: i.stream.Between(0, op.Len)}
+		return &schedule.Action{Verb: schedule.EIO, Bytes: stream.Between(0, op.Len)}
 	case op.Kind == sim.DiskWrite && op.Len > 1 && hits(r.short):
-		return &schedule.Action{Verb: schedule.Short, Bytes: i.stream.Between(0, op.Len-1)}
+		return &schedule.Action{Verb: schedule.Short, Bytes: stream.Between(0, op.Len-1)}
 	case op.Kind == sim.DiskWrite && hits(r.full):
-		return &schedule.Action{Verb: schedule.Full, Bytes: i.stream.Skewed(op.Len)}
+		return &schedule.Action{Verb: schedule.Full, Bytes: stream.Skewed(op.Len)}
 	case op.Kind == sim.DiskSync && hits(r.sync), op.Kind == sim.DiskRead && hits(r.read),
 		ofNames(op.Kind) && hits(r.names):
 		return &schedule.Action{Verb: schedule.EIO}

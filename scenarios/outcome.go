@@ -6,7 +6,7 @@ import (
 	"stet/core/invariant"
 )
 
-func (r *run) close() {
+func (r *stage) close() {
 	defer func() {
 		if p := recover(); p != nil {
 			r.findings.fails(Panic, "at the end: %v\n%s", p, debug.Stack())
@@ -33,20 +33,25 @@ func (r *run) result() *Result {
 		Faults: int64(len(r.world.Faults.Faults())), Simulated: r.simulated.Duration(),
 		Hash: r.hash, Counters: c, Marks: map[string]uint64{},
 	}
-	for _, mark := range invariant.Marks() {
-		if mark.Hits > 0 {
-			out.Marks[mark.Name] = mark.Hits
-		}
-	}
+	out.addMarks()
 	if len(r.findings.failed) == 0 {
 		r.floors(out)
 	}
 	out.Check, out.Failed, out.Evidence = r.findings.worst(), r.findings.failed, r.findings.evidence
 	out.Missed = r.score.missed()
 	if r.options.Record {
-		out.Schedule = r.recorded(out)
+		out.Schedule = r.recorded(r.plan.Schedule, out)
 	}
 	return out
+}
+
+// addMarks adds the coverage marks that were hit.
+func (out *Result) addMarks() {
+	for _, mark := range invariant.Marks() {
+		if mark.Hits > 0 {
+			out.Marks[mark.Name] = mark.Hits
+		}
+	}
 }
 
 // floors fails a run that has tested too little, and counts what it had.

@@ -13,8 +13,8 @@ func Provenance() schedule.Header {
 
 // recorded is the schedule of what happened in a run: that of its plan, with the faults that came
 // and the decisions of the world. Run again, it happens again.
-func (r *run) recorded(out *Result) *schedule.Schedule {
-	s := r.plan.Schedule.Clone()
+func (r *stage) recorded(plan *schedule.Schedule, out *Result) *schedule.Schedule {
+	s := plan.Clone()
 	s.Header = Provenance()
 	s.Scenario, s.Seed, s.Hash, s.Fails = r.scenario.Name, r.seed, out.Hash, string(out.Check)
 	s.Faults = append([]schedule.Fault(nil), r.saboteur.done...)

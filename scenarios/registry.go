@@ -14,6 +14,8 @@ type Scenario struct {
 	Floors Floors
 	// adapt turns the plan that every scenario draws into this one's.
 	adapt func(d draw, p *plan)
+	// cluster does that for runs of a cluster; the others have none.
+	cluster func(d draw, p *clusterPlan)
 	// mayExcuse says that the faults may take acknowledged records.
 	mayExcuse bool
 }
@@ -23,10 +25,18 @@ func All() []*Scenario {
 	return []*Scenario{diskFaults(), idempotentRetries(), singleNodeKill(), singleNodePowerLoss()}
 }
 
+// Clusters lists those of clusters, whose generator is not frozen yet: All does not have them.
+func Clusters() []*Scenario {
+	return []*Scenario{
+		clockChaos(), controllerDiskLoss(), controllerFailover(), deleteRecreate(), membershipChange(),
+		quorumPartition(),
+	}
+}
+
 // Find returns the scenario of a name, or nil and the names that are near to it.
 func Find(name string) (*Scenario, []string) {
 	var names []string
-	for _, s := range All() {
+	for _, s := range slices.Concat(All(), Clusters()) {
 		if s.Name == name {
 			return s, nil
 		}

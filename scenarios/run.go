@@ -55,12 +55,17 @@ const (
 func Run(s *Scenario, seed uint64, o Options) (result *Result) {
 	start := time.Now()
 	invariant.ResetMarks()
-	r := newRun(s, seed, o)
+	var r performance
+	if s.cluster != nil {
+		r = newClusterRun(s, seed, o)
+	} else {
+		r = newRun(s, seed, o)
+	}
 	defer func() {
 		if p := recover(); p != nil {
-			r.findings.fails(Panic, "%v\n%s", p, debug.Stack())
+			r.base().findings.fails(Panic, "%v\n%s", p, debug.Stack())
 		}
-		r.close()
+		r.base().close()
 		result = r.result()
 		result.Wall = time.Since(start)
 	}()
@@ -68,24 +73,58 @@ func Run(s *Scenario, seed uint64, o Options) (result *Result) {
 	return nil
 }
 
-// run is one run under way.
-type run struct {
+// performance is a run under way, of one node or of a cluster.
+type performance interface {
+	play()
+	result() *Result
+	base() *stage
+}
+
+// stage is what all runs have.
+type stage struct {
 	scenario  *Scenario
 	seed      uint64
-	plan      *plan
 	world     *sim.World
-	machine   *sim.Machine
-	recorder  *recorder
-	monitor   *monitor
 	saboteur  *saboteur
 	score     *score // what a schedule has; empty for a seed
 	options   Options
 	findings  *findings
-	workload  *workload
-	checks    *sim.Stream // what checks draw
-	verdict   linearizability.Verdict
 	hash      string
 	simulated sim.Time
+}
+
+func (r *stage) base() *stage { return r }
+
+// newStage makes the world of a run.
+func newStage(s *Scenario, seed uint64, o Options) stage {
+	w := sim.NewWorld(seed ^ o.Salt)
+	if o.Record {
+		w.Entropy.RecordTapes()
+	}
+	if o.Schedule != nil {
+		w.Entropy.PlayTapes(o.Schedule.Tapes)
+	}
+	if o.Trace != nil {
+		w.Trace.WriteTo(o.Trace, sim.Header{
+			Stet: stetVersion, Commit: commit(), Scenario: s.Name,
+			Seed: fmt.Sprintf("%#x", seed),
+		}, true)
+	}
+	return stage{
+		scenario: s, seed: seed, options: o, world: w, findings: &findings{counters: counters{}},
+	}
+}
+
+// run is one run of one node under way.
+type run struct {
+	stage
+	plan     *plan
+	machine  *sim.Machine
+	recorder *recorder
+	monitor  *monitor
+	workload *workload
+	checks   *sim.Stream // what checks draw
+	verdict  linearizability.Verdict
 }
 
 // planOf returns the plan of a schedule, or draws that of the seed, from a stream that is not the
@@ -104,22 +143,9 @@ func planOf(s *Scenario, seed uint64, o Options) *plan {
 }
 
 func newRun(s *Scenario, seed uint64, o Options) *run {
-	w := sim.NewWorld(seed ^ o.Salt)
-	if o.Record {
-		w.Entropy.RecordTapes()
-	}
-	if o.Schedule != nil {
-		w.Entropy.PlayTapes(o.Schedule.Tapes)
-	}
-	if o.Trace != nil {
-		w.Trace.WriteTo(o.Trace, sim.Header{
-			Stet: stetVersion, Commit: commit(), Scenario: s.Name,
-			Seed: fmt.Sprintf("%#x", seed),
-		}, true)
-	}
 	p := planOf(s, seed, o)
-	f := &findings{counters: counters{}}
-	r := &run{scenario: s, seed: seed, options: o, plan: p, world: w, findings: f}
+	r := &run{stage: newStage(s, seed, o), plan: p}
+	w, f := r.world, r.findings
 	w.Network.SetDefaultProfile(p.World.Link)
 	r.machine = w.AddMachine(p.Node)
 	p.equip(r.machine)
@@ -131,10 +157,7 @@ func newRun(s *Scenario, seed uint64, o Options) *run {
 			linearizability.PartitionInfo{Partition: partitionOf(partitionID(i)), Replicas: 1})
 	}
 	r.monitor = newMonitor(w, r.machine, p.Schedule, r.recorder, f)
-	r.saboteur = &saboteur{
-		world: w, machines: w.Machines, watcher: r.monitor, counters: f.counters, last: -1,
-		restarts: w.Entropy.Stream("restarts", 0), stopping: map[sim.Place]sim.Time{},
-	}
+	r.saboteur = newSaboteur(w, w.Machines, r.monitor, f.counters)
 	r.score = newScore(r.saboteur, p.Faults)
 	r.saboteur.director = r.score
 	if o.Schedule == nil {
@@ -214,7 +237,7 @@ func (r *run) play() {
 }
 
 // until runs the world until done, at most for d, and says whether it came to that.
-func (r *run) until(c Check, what string, d sim.Time, done func() bool) bool {
+func (r *stage) until(c Check, what string, d sim.Time, done func() bool) bool {
 	r.findings.checked(c)
 	if !done() {
 		r.world.Run(d, func() bool { return done() || r.exhausted() })
@@ -228,7 +251,7 @@ func (r *run) until(c Check, what string, d sim.Time, done func() bool) bool {
 }
 
 // exhausted says whether the run is to end, whatever it has come to.
-func (r *run) exhausted() bool {
+func (r *stage) exhausted() bool {
 	limit := uint64(maxEvents)
 	if r.options.MaxEvents > 0 {
 		limit = r.options.MaxEvents

@@ -41,6 +41,13 @@ type saboteur struct {
 	stopping map[sim.Place]sim.Time // machines that stop cleanly, with the time until they start
 }
 
+func newSaboteur(w *sim.World, machines []*sim.Machine, watcher watcher, c counters) *saboteur {
+	return &saboteur{
+		world: w, machines: machines, watcher: watcher, counters: c, last: -1,
+		restarts: w.Entropy.Stream("restarts", 0), stopping: map[sim.Place]sim.Time{},
+	}
+}
+
 // watcher is told what happens to machines.
 type watcher interface {
 	// started is told that a process starts.

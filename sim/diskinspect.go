@@ -152,3 +152,18 @@ func (d *Disk) DurableEntries(p env.Path) []string {
 	}
 	return slices.Sorted(maps.Keys(n.mediumNames))
 }
+
+// DurableStamp changes whenever the medium changes what it has of a file; 0 if it does not know the
+// name. Decay (Flip) leaves it.
+func (d *Disk) DurableStamp(p env.Path) uint64 {
+	n := d.lookupDurable(p)
+	if n == nil || n.isDir {
+		return 0
+	}
+	const prime = 1099511628211
+	stamp := (n.id*prime+uint64(n.mediumSize))*prime + n.sizeStamp + 1
+	for i := range n.slots {
+		stamp = stamp*prime + n.slots[i].mediumStamp
+	}
+	return stamp
+}

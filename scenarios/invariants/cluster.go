@@ -44,6 +44,7 @@ type Cluster struct {
 	seen      map[sim.Place]*seen
 	elections elections
 	votes     votes
+	media     map[sim.Place]*medium
 	recovered map[sim.Place]*synced
 	brokers   map[sim.Place]*metadata.Image
 }
@@ -63,7 +64,7 @@ type seen struct {
 func New(f Findings, step func() int64) *Cluster {
 	return &Cluster{
 		Ledger: newLedger(step), findings: f, disks: map[sim.Place]*sim.Disk{},
-		seen: map[sim.Place]*seen{}, elections: elections{}, votes: votes{},
+		seen: map[sim.Place]*seen{}, elections: elections{}, votes: votes{}, media: map[sim.Place]*medium{},
 		recovered: map[sim.Place]*synced{}, brokers: map[sim.Place]*metadata.Image{},
 	}
 }

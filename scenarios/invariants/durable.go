@@ -21,7 +21,7 @@ func (c *Cluster) checkDurable(v *Voter, at quorum.Position, before *seen) {
 	l := c.Ledger
 	holds := map[uint64]bool{}
 	for _, p := range slices.Sorted(maps.Keys(c.disks)) {
-		if state := readMedium(c.disks[p]); state.voter != 0 && state.has(at) {
+		if state := c.medium(p); state.voter != 0 && state.has(at) {
 			holds[state.voter] = true
 		}
 	}
@@ -58,6 +58,8 @@ func majority(voters []uint64, in map[uint64]bool) bool {
 
 // medium is what a recovery would find of the quorum's files after a power loss at this moment.
 type medium struct {
+	name    string // of the file that was read
+	stamp   uint64 // of its content
 	voter   uint64
 	hard    quorum.HardState
 	start   quorum.Position // of the newest snapshot that counts
@@ -73,18 +75,28 @@ func (m *medium) has(at quorum.Position) bool {
 	return i >= 0 && m.entries[i].Term == at.Term
 }
 
-// readMedium reads what the medium of a disk has. The newest log whose base is whole is in force.
-func readMedium(d *sim.Disk) (m medium) {
-	for _, e := range slices.Backward(d.DurableEntries(raftDirectory())) {
-		p := env.Path{Name: path.Join(quorum.Directory, e)}
-		b, ok := d.DurableBytes(p)
-		if !ok || quorum.IsSnapshotName(e) {
+// medium reads what the medium of a machine has. The newest log whose base is whole is in force. What
+// was read is kept for as long as the medium does not change.
+func (c *Cluster) medium(p sim.Place) *medium {
+	d := c.disks[p]
+	for _, name := range slices.Backward(d.DurableEntries(raftDirectory())) {
+		if quorum.IsSnapshotName(name) {
 			continue
 		}
-		if l, err := quorum.InspectLog(e, b); err == nil && l.InForce {
-			m.voter, m.hard, m.start, m.entries = l.Voter, l.Hard, l.Start, l.Entries
-			break
+		file := env.Path{Name: path.Join(quorum.Directory, name)}
+		stamp := d.DurableStamp(file)
+		m := c.media[p]
+		if m == nil || m.name != name || m.stamp != stamp {
+			m = &medium{name: name, stamp: stamp}
+			b, _ := d.DurableBytes(file)
+			if l, err := quorum.InspectLog(name, b); err == nil && l.InForce {
+				m.voter, m.hard, m.start, m.entries = l.Voter, l.Hard, l.Start, l.Entries
+			}
+			c.media[p] = m
+		}
+		if m.voter != 0 {
+			return m
 		}
 	}
-	return m
+	return &medium{}
 }

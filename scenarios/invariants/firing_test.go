@@ -234,7 +234,7 @@ func frameOf(m *raftpb.Message) []byte {
 
 func TestPromisesThatAreNotDurableFireQ5(t *testing.T) {
 	r := newRig(t)
-	state := readMedium(r.machine.Disk)
+	state := r.cluster.medium(1)
 	require.NotZero(t, state.voter)
 	last := state.last()
 	message := func(t raftpb.MessageType, term, index, logTerm uint64) *raftpb.Message {

@@ -32,14 +32,14 @@ func (c *Cluster) Sent(p sim.Place, frame []byte) {
 		c.findings.Fails("Q5", "%s sends messages that do not decode: %v", p, err)
 		return
 	}
-	state := readMedium(c.disks[p])
+	state := c.medium(p)
 	for _, data := range r.Messages {
 		m := &raftpb.Message{}
 		if err := proto.Unmarshal(data, m); err != nil {
 			c.findings.Fails("Q5", "%s sends a message that does not decode: %v", p, err)
 			continue
 		}
-		c.checkMessage(p, m, &state)
+		c.checkMessage(p, m, state)
 	}
 }
 

@@ -1,0 +1,226 @@
+package scenarios
+
+import (
+	"slices"
+
+	"stet/scenarios/schedule"
+	"stet/sim"
+)
+
+// clusterImproviser is the director that draws the faults of a cluster as a seed's plan says.
+type clusterImproviser struct {
+	*saboteur
+	cluster *clusterRun
+	plan    *clusterFaults
+	stream  *sim.Stream
+	armed   map[sim.Place]*armedMachine // waits for a call of the disk
+	again   map[sim.Place]*armedMachine // interrupts the recovery that comes next
+	spent   int                         // disk faults
+}
+
+// armedMachine is a crash of a machine that waits for its moment.
+type armedMachine struct {
+	crash
+	anchor func() schedule.Anchor
+}
+
+func newClusterImproviser(r *clusterRun, stream *sim.Stream) *clusterImproviser {
+	return &clusterImproviser{
+		saboteur: r.saboteur, cluster: r, plan: &r.plan.faults, stream: stream,
+		armed: map[sim.Place]*armedMachine{}, again: map[sim.Place]*armedMachine{},
+	}
+}
+
+// requested implements director.
+func (i *clusterImproviser) requested(r schedule.Request) {
+	if r.Try != 1 {
+		return
+	}
+	started := i.world.Scheduler.Now()
+	anchor := func() schedule.Anchor {
+		return schedule.Anchor{Request: &r, Delay: i.world.Scheduler.Now() - started}
+	}
+	for at := range i.plan.strikes {
+		s := &i.plan.strikes[at]
+		if s.since == "" && s.operator == r.Producer && s.operation == r.Send {
+			i.after(s.delay, func() { i.strike(s, anchor) })
+		}
+	}
+}
+
+// began implements director.
+func (i *clusterImproviser) began(m schedule.Moment) {
+	started := i.world.Scheduler.Now()
+	anchor := func() schedule.Anchor {
+		return schedule.Anchor{Since: m, Delay: i.world.Scheduler.Now() - started}
+	}
+	for at := range i.plan.strikes {
+		if s := &i.plan.strikes[at]; s.since == m {
+			i.after(s.delay, func() { i.strike(s, anchor) })
+		}
+	}
+}
+
+// strike makes a strike happen to whoever it means now.
+func (i *clusterImproviser) strike(s *clusterStrike, anchor func() schedule.Anchor) {
+	m := i.whom(s.target, nil)
+	if m == nil {
+		return
+	}
+	a := schedule.Action{Verb: s.verb, Node: m.Place, Span: s.span, By: s.by, Down: s.crash.down}
+	switch s.verb {
+	case schedule.Kill, schedule.Power:
+		i.arm(m, &armedMachine{s.crash, anchor})
+		return
+	case schedule.Wipe:
+		if !i.cluster.watch.expendable(m) {
+			return
+		}
+	case schedule.Stall:
+		a.Both = s.both
+		for _, p := range i.peers(s, m) {
+			a.Client = p
+			i.perform(schedule.Fault{At: anchor(), Do: a})
+		}
+		return
+	case schedule.Reset:
+		peer := i.whom(s.peer, m)
+		if peer == nil {
+			return
+		}
+		a.Client = peer.Place
+	case schedule.Stop, schedule.Pause, schedule.Clock, schedule.SlowDisk:
+	}
+	i.perform(schedule.Fault{At: anchor(), Do: a})
+}
+
+// peers lists whom a machine is cut from.
+func (i *clusterImproviser) peers(s *clusterStrike, m *sim.Machine) (places []sim.Place) {
+	switch s.peer {
+	case everyOther:
+		for _, other := range i.machines {
+			if other != m {
+				places = append(places, other.Place)
+			}
+		}
+	case clientOne:
+		if s.operator != 0 {
+			places = append(places, sim.ClientPlace+sim.Place(s.operator))
+		}
+	default:
+		if other := i.whom(s.peer, m); other != nil {
+			places = append(places, other.Place)
+		}
+	}
+	return places
+}
+
+// whom finds a machine for a target, but not the one given; nil if there is none.
+func (i *clusterImproviser) whom(t target, not *sim.Machine) *sim.Machine {
+	active := i.cluster.watch.active()
+	var all, fit []*sim.Machine
+	for _, m := range i.machines {
+		if m == not {
+			continue
+		}
+		plan := i.cluster.plan.MachineAt(m.Place)
+		all = append(all, m)
+		if t == activeOne && m == active || t == passiveOne && plan.Controller && m != active ||
+			t == brokerOne && plan.Broker || t == anyOne {
+			fit = append(fit, m)
+		}
+	}
+	if len(fit) == 0 {
+		fit = slices.DeleteFunc(all, func(m *sim.Machine) bool {
+			return !i.cluster.plan.MachineAt(m.Place).Controller
+		})
+	}
+	if len(fit) == 0 {
+		return nil
+	}
+	return fit[i.stream.Index(len(fit))]
+}
+
+// arm has a crash come at its moment, or soon if that does not come.
+func (i *clusterImproviser) arm(m *sim.Machine, c *armedMachine) {
+	if c.when == atOnce {
+		i.crashNow(m, c)
+		return
+	}
+	i.armed[m.Place] = c
+	i.after(patience, func() {
+		if i.armed[m.Place] == c {
+			i.crashNow(m, c)
+		}
+	})
+}
+
+func (i *clusterImproviser) crashNow(m *sim.Machine, c *armedMachine) {
+	delete(i.armed, m.Place)
+	if m.Running() {
+		i.again[m.Place] = c
+	}
+	i.perform(schedule.Fault{At: c.anchor(), Do: c.action(m.Place)})
+}
+
+func (c *armedMachine) action(p sim.Place) schedule.Action {
+	a := schedule.Action{Verb: schedule.Kill, Node: p, Down: c.down}
+	if c.cause == sim.PowerLost {
+		a.Verb = schedule.Power
+	}
+	return a
+}
+
+// started implements director: it may arm the crash that interrupts the recovery.
+func (i *clusterImproviser) started(p sim.Place) {
+	c := i.again[p]
+	delete(i.again, p)
+	if c == nil || len(c.crash.again) == 0 {
+		return
+	}
+	next := *c
+	next.when, next.skip, next.crash.again = inAny, c.crash.again[0], c.crash.again[1:]
+	i.armed[p] = &next
+}
+
+// called implements director.
+func (i *clusterImproviser) called(op sim.DiskOp) *schedule.Action {
+	if c := i.armed[op.Place]; c != nil && c.when.fits(op.Kind) {
+		if c.skip == 0 {
+			delete(i.armed, op.Place)
+			i.again[op.Place] = c
+			a := c.action(op.Place)
+			return &a
+		}
+		c.skip--
+	}
+	r := &i.plan.disk
+	if i.spent >= r.budget {
+		return nil
+	}
+	a := drawDiskFault(i.stream, r, op)
+	if a != nil {
+		a.Node = op.Place
+		if a.Verb != schedule.Slow {
+			i.spent++
+		}
+	}
+	return a
+}
+
+// sent implements director.
+func (i *clusterImproviser) sent(sim.FrameInfo) *schedule.Action {
+	r := &i.plan.net
+	switch {
+	case i.stream.Chance(r.hold, 4096):
+		return &schedule.Action{Verb: schedule.Hold, Span: i.stream.Delay(r.holdFor.Low, r.holdFor.High)}
+	case i.stream.Chance(r.reset, 4096):
+		return &schedule.Action{Verb: schedule.Cut}
+	case i.stream.Chance(r.vanish, 4096):
+		return &schedule.Action{Verb: schedule.Vanish}
+	}
+	return nil
+}
+
+// fates implements director.
+func (i *clusterImproviser) fates() sim.PowerFates { return sim.NewRandomFates(i.stream) }
