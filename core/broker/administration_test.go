@@ -71,6 +71,18 @@ func (c *standIn) administer(body any) kmsg.Response {
 		r := kmsg.NewPtrUnregisterBrokerResponse()
 		r.ErrorCode = int16(kafka.BrokerIDNotRegistered)
 		return r
+	case *kmsg.DescribeQuorumRequest:
+		r := kmsg.NewPtrDescribeQuorumResponse()
+		r.ErrorCode = int16(kafka.UnknownTopicOrPartition)
+		return r
+	case *kmsg.AddRaftVoterRequest:
+		r := kmsg.NewPtrAddRaftVoterResponse()
+		r.ErrorCode = int16(kafka.DuplicateVoter)
+		return r
+	case *kmsg.RemoveRaftVoterRequest:
+		r := kmsg.NewPtrRemoveRaftVoterResponse()
+		r.ErrorCode = int16(kafka.VoterNotFound)
+		return r
 	}
 	panic(fmt.Sprintf("stand-in controller: %T", body))
 }
@@ -137,9 +149,12 @@ func TestWhatTheControllerDoesNotDecideIsOutOfTime(t *testing.T) {
 	replaced := kmsg.NewAlterConfigsRequestResource()
 	replaced.ResourceType, replaced.ResourceName = kmsg.ConfigResourceTypeTopic, "a"
 	replace.Version, replace.Resources = 2, append(replace.Resources, replaced)
+	add, remove := kmsg.NewPtrAddRaftVoterRequest(), kmsg.NewPtrRemoveRaftVoterRequest()
+	add.TimeoutMillis = 5000
 	for _, m := range []kmsg.Request{
 		growing("a", 3), altering(kmsg.ConfigResourceTypeTopic, "a", "segment.ms", "5"), replace,
 		features, unregister, describingRequest(kmsg.ConfigResourceTypeTopic, "a"),
+		kmsg.NewPtrDescribeQuorumRequest(), add, remove,
 	} {
 		h.ask(7, m)
 		h.deliver()
@@ -161,6 +176,12 @@ func TestWhatTheControllerDoesNotDecideIsOutOfTime(t *testing.T) {
 		case *kmsg.DescribeConfigsResponse:
 			code = r.Resources[0].ErrorCode
 			require.Empty(t, r.Resources[0].Configs)
+		case *kmsg.DescribeQuorumResponse:
+			code = r.ErrorCode
+		case *kmsg.AddRaftVoterResponse:
+			code = r.ErrorCode
+		case *kmsg.RemoveRaftVoterResponse:
+			code = r.ErrorCode
 		}
 		require.Equal(t, kafka.RequestTimedOut, kafka.ErrorCode(code), "%T", m)
 	}
@@ -182,6 +203,16 @@ func TestTheControllersAnswerIsRelayedInTheClientsVersion(t *testing.T) {
 		require.Equal(t, "a", answer.Resources[0].ResourceName)
 		require.Equal(t, int16(kafka.InvalidConfig), answer.Resources[0].ErrorCode)
 	}
+	for version := range int16(3) {
+		m := kmsg.NewPtrDescribeQuorumRequest()
+		m.Version = version
+		require.Equal(t, int16(kafka.UnknownTopicOrPartition),
+			h.call(m).(*kmsg.DescribeQuorumResponse).ErrorCode)
+	}
+	require.Equal(t, int16(kafka.DuplicateVoter),
+		h.call(kmsg.NewPtrAddRaftVoterRequest()).(*kmsg.AddRaftVoterResponse).ErrorCode)
+	require.Equal(t, int16(kafka.VoterNotFound),
+		h.call(kmsg.NewPtrRemoveRaftVoterRequest()).(*kmsg.RemoveRaftVoterResponse).ErrorCode)
 	require.Equal(t, int16(kafka.BrokerIDNotRegistered),
 		h.call(kmsg.NewPtrUnregisterBrokerRequest()).(*kmsg.UnregisterBrokerResponse).ErrorCode)
 }
@@ -455,4 +486,10 @@ func TestVersionsTellFeatures(t *testing.T) {
 	require.Len(t, answer.FinalizedFeatures, len(metadata.AdvertisedFeatures()))
 	require.Equal(t, "metadata.version", answer.FinalizedFeatures[0].Name)
 	require.EqualValues(t, 33, answer.FinalizedFeatures[0].MaxVersionLevel)
+}
+
+func TestABrokerDoesNotActOnItsOwnWordWhereAllMustAgree(t *testing.T) {
+	h := newHarness(t, func(c *Config) { c.Topic.MinInsyncReplicas, c.Topic.SegmentMs = 3, 5 })
+	require.Zero(t, h.broker.config.Topic.MinInsyncReplicas)
+	require.EqualValues(t, 5, h.broker.config.Topic.SegmentMs)
 }

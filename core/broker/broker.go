@@ -74,7 +74,7 @@ const (
 func New(config *Config, identity env.Identity, streams Streams) *Broker {
 	b := &Broker{
 		static:   config,
-		config:   config,
+		config:   config.inForce(metadata.Empty()),
 		identity: identity,
 		random:   streams(env.UseIdentity),
 		image:    metadata.Empty(),

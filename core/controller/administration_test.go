@@ -177,3 +177,16 @@ func TestAdministrationBeforeTheElectionIsRefused(t *testing.T) {
 		require.Equal(t, kafka.NotController, kafka.ErrorCode(code), "%T", m)
 	}
 }
+
+func TestTheFoundersSettingsAreTheClusters(t *testing.T) {
+	r := newRig(t, 1)
+	r.config.Topic.MinInsyncReplicas = 2
+	r.boot()
+	want := []metadata.ConfigEntry{{Name: "min.insync.replicas", Value: "2"}}
+	require.Equal(t, want, r.c.Image().ResourceConfigs(metadata.BrokerDefaults()))
+	r.reset()
+	r.config.Topic.MinInsyncReplicas = 3
+	r.boot()
+	require.True(t, r.c.Ready())
+	require.Equal(t, want, r.c.Image().ResourceConfigs(metadata.BrokerDefaults()))
+}

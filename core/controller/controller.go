@@ -255,6 +255,7 @@ const (
 	TraceFenced
 	TraceFormed
 	TracePeer
+	TraceIgnored
 )
 
 func (c *Controller) trace(id env.TraceID, a, b, n int64, text string) {

@@ -42,9 +42,16 @@ func (c *Controller) elected() {
 		}
 		features := metadata.Features{Level: metadata.CurrentLevel}
 		records := []metadata.Record{&metadata.ClusterRecord{ID: want, Features: features}}
+		records = append(records, metadata.FoundingSettings(c.config.Topic)...)
 		c.propose(append(records, c.members.missing(c)...))
 	case want != "" && want != id:
 		c.fail(fmt.Errorf("the raft directory is of cluster %s, want %s", id, want))
+	default:
+		for _, e := range c.image.IgnoredSettings(c.config.Topic) {
+			c.trace(TraceIgnored, 0, int64(c.image.Index()), 0, fmt.Sprintf("%s=%s is ignored: "+
+				"the cluster has another value, which all brokers share; alter it for the default broker",
+				e.Name, e.Value))
+		}
 	}
 }
 

@@ -39,8 +39,9 @@ type BrokerSetting struct {
 	// Dynamic settings can be changed while brokers run, for one or for all that set nothing.
 	// Others are read when a broker starts.
 	Dynamic bool
-	// WholeCluster is a dynamic setting that must be the same on all brokers: the controller decides
-	// by it.
+	// WholeCluster is a dynamic setting that must be the same on all brokers, because the controller
+	// decides by it. What a node is started with is in force only as far as the cluster is founded
+	// with it.
 	WholeCluster bool
 
 	topic *TopicSetting // whose default it is; nil for none
@@ -81,6 +82,13 @@ func (s *BrokerSetting) Value(v *BrokerValues) string {
 		return s.topic.Value(&v.Topic)
 	}
 	return s.text(v)
+}
+
+// ForgetWholeCluster takes back what a node was started with where the whole cluster must agree.
+func (v *BrokerValues) ForgetWholeCluster() {
+	unset := DefaultTopicConfig()
+	v.Topic.MinInsyncReplicas = unset.MinInsyncReplicas
+	v.Topic.UncleanLeaderElection = unset.UncleanLeaderElection
 }
 
 // FindBrokerSetting returns the setting with Kafka's name.

@@ -118,3 +118,16 @@ func TestBrokerValuesThatCanNotBeObeyedAreRefusedByName(t *testing.T) {
 	_, known := FindBrokerSetting("background.threads")
 	require.False(t, known)
 }
+
+func TestWhatTheWholeClusterMustAgreeOnIsForgotten(t *testing.T) {
+	var values BrokerValues
+	for _, s := range BrokerSettings() {
+		if s.WholeCluster {
+			value := map[SettingType]string{SettingInt: "3", SettingBoolean: "true"}[s.Type]
+			require.NoError(t, s.Set(&values, value), s.Name)
+			require.NotEqual(t, s.Default, s.Value(&values), s.Name)
+		}
+	}
+	values.ForgetWholeCluster()
+	require.Equal(t, BrokerValues{}, values)
+}

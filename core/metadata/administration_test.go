@@ -363,3 +363,19 @@ func TestDescribedSettingsSayWhereTheyComeFrom(t *testing.T) {
 	}
 	require.Equal(t, []string{"log.roll.ms", "message.max.bytes"}, names)
 }
+
+func TestWhatAllBrokersShareIsWhatTheClusterWasFoundedWith(t *testing.T) {
+	static := kafka.DefaultTopicConfig()
+	require.Empty(t, FoundingSettings(static))
+	static.MinInsyncReplicas, static.SegmentMs = 3, 5
+	founded, err := fiveBrokers(t).Apply(2, FoundingSettings(static)...)
+	require.NoError(t, err)
+	require.Equal(t, []ConfigEntry{{"min.insync.replicas", "3"}}, founded.ResourceConfigs(BrokerDefaults()))
+	require.Empty(t, founded.IgnoredSettings(static))
+	require.Empty(t, founded.IgnoredSettings(kafka.DefaultTopicConfig()))
+	static.MinInsyncReplicas = 2
+	require.Equal(t, []ConfigEntry{{"min.insync.replicas", "2"}}, founded.IgnoredSettings(static))
+	require.EqualValues(t, 3, founded.ClusterTopicConfig(static).MinInsyncReplicas)
+	require.EqualValues(t, 3, founded.BrokerValues(kafka.BrokerValues{Topic: static}, 1).Topic.MinInsyncReplicas)
+	require.Zero(t, fiveBrokers(t).BrokerValues(kafka.BrokerValues{Topic: static}, 1).Topic.MinInsyncReplicas)
+}

@@ -191,11 +191,11 @@ func TestMinimumInSyncFollowsTheReplicationFactor(t *testing.T) {
 
 func TestWhatIsInForceIsTold(t *testing.T) {
 	base := kafka.DefaultTopicConfig()
-	base.SegmentMs, base.MinInsyncReplicas = 5, 3
+	base.SegmentMs, base.MinInsyncReplicas = 5, 3 // of which the second must be set for the cluster
 	of := effective(base, []ConfigEntry{{"flush.messages", "1"}, {"retention.ms", "-1"}}, 1)
 	require.Len(t, of, 37)
 	require.Equal(t, "5", of["segment.ms"], "the node's default")
-	require.Equal(t, "3", of["min.insync.replicas"])
+	require.Equal(t, "1", of["min.insync.replicas"])
 	require.Equal(t, "1 (set)", of["flush.messages"])
 	require.Equal(t, "-1 (set)", of["retention.ms"])
 	require.Equal(t, "-1", of["retention.bytes"], "nothing removes records")

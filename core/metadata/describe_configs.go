@@ -119,7 +119,7 @@ func (m *Image) brokerSynonyms(static *kafka.BrokerValues, broker kafka.BrokerID
 		add(BrokerResource(broker), SourceBroker)
 	}
 	add(BrokerDefaults(), SourceBrokerDefaults)
-	if value := s.Value(static); value != s.Default {
+	if value := s.Value(static); value != s.Default && !s.WholeCluster {
 		out = append(out, ConfigSynonym{s.Name, value, SourceStatic})
 	}
 	return append(out, ConfigSynonym{s.Name, s.Default, SourceDefault})

@@ -83,11 +83,14 @@ var brokerVersions = [...]KeyVersions{
 	{KeyAlterConfigs, "AlterConfigs", 0, 2, 0, 2},
 	{KeyCreatePartitions, "CreatePartitions", 0, 3, 0, 2},
 	{KeyIncrementalAlterConfigs, "IncrementalAlterConfigs", 0, 1, 0, 1},
+	{KeyDescribeQuorum, "DescribeQuorum", 0, 2, 0, 0},
 	{KeyUpdateFeatures, "UpdateFeatures", 0, 2, 0, 0},
 	{KeyDescribeCluster, "DescribeCluster", 0, 2, 0, 0},
 	{KeyUnregisterBroker, "UnregisterBroker", 0, 0, 0, 0},
 	{KeyListConfigResources, "ListConfigResources", 0, 1, 0, 0},
 	{KeyDescribeTopicPartitions, "DescribeTopicPartitions", 0, 0, 0, 0},
+	{KeyAddRaftVoter, "AddRaftVoter", 0, 1, 0, 0},
+	{KeyRemoveRaftVoter, "RemoveRaftVoter", 0, 0, 0, 0},
 }
 
 // controllerVersions is sorted by key.
