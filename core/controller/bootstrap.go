@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"stet/core/kafka"
+	"stet/core/metadata"
 	"stet/core/quorum"
 	"stet/core/wire"
 )
@@ -174,6 +175,22 @@ func (b *bootstrap) foundNow(c *Controller) {
 	slices.SortFunc(founders, func(x, y wire.QuorumFounder) int { return int(min(1, max(-1, x.VoterID-y.VoterID))) })
 	c.trace(TraceFormed, int64(len(founders)), 0, 0, "founds the metadata quorum")
 	b.form(c, founders)
+}
+
+// founder describes a founder that may not be there, or returns nil.
+func (b *bootstrap) founder(c *Controller, id uint64) *metadata.Voter {
+	for i := range b.founders {
+		f := &b.founders[i]
+		if uint64(f.VoterID) != id || f.NodeID < 0 {
+			continue
+		}
+		v := &metadata.Voter{ID: id, Node: kafka.BrokerID(f.NodeID), Directory: f.DirectoryID}
+		if p := c.peers.ofNode(v.Node); p != nil {
+			v.Endpoints = controllerEndpoints(p.addr)
+		}
+		return v
+	}
+	return nil
 }
 
 // outsider says whether there is a quorum that this fresh directory is not a founder of.

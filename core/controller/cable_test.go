@@ -60,7 +60,7 @@ func (s *cluster) dial(m *machine, link env.ConnID, addr string) {
 
 func (s *cluster) delay() time.Duration {
 	d := time.Duration(100_000 + s.random.IntN(3_000_000))
-	if s.random.IntN(50) == 0 {
+	if s.lags && s.random.IntN(50) == 0 {
 		d *= 100
 	}
 	return d

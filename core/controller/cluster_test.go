@@ -3,6 +3,7 @@ package controller
 import (
 	"container/heap"
 	cryptorand "crypto/rand"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"slices"
@@ -31,6 +32,7 @@ type cluster struct {
 	machines []*machine
 	cables   []*cable
 	cut      map[[2]int]bool // directions in which nothing arrives
+	lags     bool            // now and then something takes longer than an election
 	history  history
 }
 
@@ -49,6 +51,8 @@ type machine struct {
 	asked    map[env.ConnID]question // of clients
 	image    *metadata.Image
 	wiped    int
+	voter    uint64 // of the disk; 0: not known
+	log      []string
 }
 
 // question is a request of a client. done is called once, with nil if the outcome is not known.
@@ -103,6 +107,7 @@ func (s *cluster) add(node, listed int) *machine {
 func (m *machine) wipe() {
 	m.world = logtest.NewWorld(rand.New(rand.NewPCG(m.cluster.random.Uint64(), 9)))
 	m.wiped++
+	m.voter = 0
 }
 
 func (m *machine) start() {
@@ -147,12 +152,15 @@ func (m *machine) turn(in ...env.Event) {
 	s := m.cluster
 	m.c.Turn(env.Now{Mono: s.now, WallMs: int64(s.now) / 1e6}, in, &m.out)
 	require.NoError(s.t, m.c.Fatal())
+	s.history.observe(m)
 	for _, op := range m.out.Conn {
 		m.conn(op, append([]byte(nil), m.out.Bytes[op.Head.Start:op.Head.End]...))
 	}
+	for _, r := range m.out.Trace {
+		m.log = append(m.log, fmt.Sprintf("%v %d %d %d %s", time.Duration(s.now), r.A, r.B, r.C, r.S))
+	}
 	wake := m.out.Wake
 	m.world.Perform(&m.out)
-	s.history.observe(m)
 	if wake < m.wake {
 		m.wake = wake
 		life := m.life

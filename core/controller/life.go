@@ -62,7 +62,7 @@ func (c *Controller) recovered(r *quorum.Recovered) {
 // load replaces the image by that of a snapshot.
 func (c *Controller) load(at quorum.Position, snapshot []byte) {
 	image := metadata.Empty()
-	if snapshot != nil {
+	if len(snapshot) > 0 {
 		var err error
 		if image, err = metadata.DecodeSnapshot(snapshot); err != nil {
 			c.fail(err)

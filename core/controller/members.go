@@ -79,6 +79,9 @@ func (s *members) step(c *Controller) (proposed bool) {
 		return ok
 	}
 	m := q.Members()
+	if orphans := s.orphans(c, &m); len(orphans) > 0 {
+		return s.change(c, quorum.MemberChange{Remove: orphans})
+	}
 	for _, learner := range m.Learners {
 		if s.caughtUp(learner) && s.change(c, s.promotion(c, learner, &m)) {
 			return true
@@ -108,20 +111,44 @@ func (c *Controller) recordedNode(member uint64) kafka.BrokerID {
 	return kafka.NoBroker
 }
 
+// orphans returns voters whose directories were lost before anything was said of them: the metadata
+// has no record of them, and somebody else is at every node of the list, which founders come from.
+func (s *members) orphans(c *Controller, m *quorum.ConfState) (orphans []uint64) {
+	for _, node := range c.bootstrap.nodes {
+		if node != int32(c.config.NodeID) {
+			if p := c.peers.ofNode(kafka.BrokerID(node)); p == nil || p.hello == nil {
+				return nil
+			}
+		}
+	}
+	for _, id := range m.Voters {
+		if c.queue.latest.Voter(id) == nil && !c.nodeIsThere(id) {
+			orphans = append(orphans, id)
+		}
+	}
+	return orphans
+}
+
+// nodeIsThere says whether a member is this one, or at the other end of a link.
+func (c *Controller) nodeIsThere(id uint64) bool {
+	return id == c.voter || c.peers.ofVoter(id) != nil
+}
+
 // missing returns records of the members of which the metadata says too little.
 func (s *members) missing(c *Controller) (records []metadata.Record) {
 	m := c.life.quorum.Members()
 	for _, id := range slices.Concat(m.Voters, m.Learners) {
 		old := c.queue.latest.Voter(id)
-		if v := c.member(id, old); v != nil && (old == nil || !sameVoter(v, old)) {
+		v := c.member(id, old)
+		if v != nil && (old == nil || c.nodeIsThere(id) && !sameVoter(v, old)) {
 			records = append(records, &metadata.VoterRecord{Voter: *v})
 		}
 	}
 	return records
 }
 
-// member describes a member that is at the other end of a link, or this one; nil if it is neither.
-// The address that a member gave itself stands.
+// member describes a member that is at the other end of a link, or a founder, or this one; nil if it
+// is neither. The address that a member gave itself stands.
 func (c *Controller) member(id uint64, old *metadata.Voter) *metadata.Voter {
 	self := c.describe()
 	v := &metadata.Voter{ID: id, Node: c.config.NodeID, Directory: c.directory, Features: levels(&self)}
@@ -129,7 +156,7 @@ func (c *Controller) member(id uint64, old *metadata.Voter) *metadata.Voter {
 	if id != c.voter {
 		p := c.peers.ofVoter(id)
 		if p == nil {
-			return nil
+			return c.bootstrap.founder(c, id)
 		}
 		v.Node, v.Directory, v.Features = p.node, p.hello.DirectoryID, levels(&p.hello.QuorumController)
 		v.Endpoints = controllerEndpoints(p.addr)

@@ -5,7 +5,13 @@ package invariant
 type Canary uint8
 
 const (
-	CanarySkipDirSync           Canary = iota // 46
+	CanaryRaftGhostTail         Canary = iota // 31
+	CanaryRaftAckBeforeSync                   // 32
+	CanaryRaftVoteLost                        // 33
+	CanaryRaftAloneBeforeSync                 // 35
+	CanarySnapshotOffByOne                    // 40
+	CanaryNoCheckQuorum                       // 42
+	CanarySkipDirSync                         // 46
 	CanaryRecoveryPointEarly                  // 48
 	CanaryAppendAfterFailedSync               // 50
 	CanaryShortWriteAsSuccess                 // 51
@@ -26,6 +32,12 @@ type CanaryInfo struct {
 }
 
 var canaryInfos = [canaryCount]CanaryInfo{
+	CanaryRaftGhostTail:         {"31", "replay-keeps-a-ghost-tail", "etcd #22442"},
+	CanaryRaftAckBeforeSync:     {"32", "raft-acknowledges-before-sync", "KAFKA-10533"},
+	CanaryRaftVoteLost:          {"33", "snapshot-loses-the-vote", "raft, CockroachDB #24854"},
+	CanaryRaftAloneBeforeSync:   {"35", "alone-applies-before-sync", "etcd #14370"},
+	CanarySnapshotOffByOne:      {"40", "snapshot-index-off-by-one", "KAFKA-14618, KAFKA-14238"},
+	CanaryNoCheckQuorum:         {"42", "no-check-quorum", "KAFKA-15489, etcd #8243"},
 	CanarySkipDirSync:           {"46", "skip-directory-sync", "KAFKA-3968, etcd #6368"},
 	CanaryRecoveryPointEarly:    {"48", "recovery-point-before-sync", "KAFKA-10101"},
 	CanaryAppendAfterFailedSync: {"50", "append-after-failed-sync", "KAFKA-10778, fsyncgate"},

@@ -32,6 +32,10 @@ func (q *Quorum) Advance(out *env.Effects) Progress {
 	}
 	q.install(out)
 	q.writer.sync(q.token, out)
+	if invariant.CanaryRaftAckBeforeSync.On() ||
+		invariant.CanaryRaftAloneBeforeSync.On() && q.members.only(q.voter) {
+		q.synced()
+	}
 	q.noteLeading()
 	q.nextJob(out)
 	q.progress.Fetch = q.fetch.want()

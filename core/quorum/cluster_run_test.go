@@ -24,7 +24,24 @@ func rough(seed uint64) *cluster {
 			violate("L6", "no leader commits though all is well again\n%v", c)
 		}
 	}
+	c.isolate()
 	return c
+}
+
+// isolate cuts the leader off from the others: it must notice, before long.
+func (c *cluster) isolate() {
+	m := c.pick(leading)
+	if len(m.q.Members().Voters) == 1 {
+		return
+	}
+	c.cut[m.place] = true
+	for range 3 * c.config.ElectionTicks {
+		c.tick(m)
+		c.drain()
+	}
+	if m.q.Role() == Leader {
+		violate("L6", "voter %d leads on without the others", m.id)
+	}
 }
 
 func TestQuorumKeepsRaftsPromises(t *testing.T) {

@@ -36,6 +36,11 @@ func (q *Quorum) onFileDone(ev *env.Event, out *env.Effects) {
 	if ev.Token == 0 || ev.Token != q.writer.token {
 		return // of a file that is not in force any more
 	}
+	q.synced()
+}
+
+// synced goes on with what the sync that is under way covers.
+func (q *Quorum) synced() {
 	for _, w := range q.writer.onSynced() {
 		for _, m := range w.responses {
 			q.deliver(m)

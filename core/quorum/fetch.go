@@ -124,6 +124,9 @@ func (q *Quorum) take(s *pb.Snapshot) *Installed {
 	// Nothing behind what was applied is known to stand any more, until the new file does.
 	q.writer.truncate(q.applied)
 	q.storage.reset(f.at(), confStateOf(s.GetMetadata().GetConfState()))
+	if invariant.CanaryRaftVoteLost.On() {
+		q.storage.hard = HardState{Commit: f.at().Index}
+	}
 	return &Installed{f.at(), f.file.body}
 }
 

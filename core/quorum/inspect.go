@@ -26,7 +26,7 @@ func InspectLog(name string, file []byte) (LogFile, error) {
 	if !ok {
 		return LogFile{}, errors.New("the name is not log- and 20 digits")
 	}
-	l := parseLog(file, generation)
+	l := parseLog(file, generation, 0)
 	found := LogFile{
 		Generation: generation, Voter: l.header.voter, Start: l.header.start,
 		Members: l.header.members, Hard: l.hard, Entries: l.entries,

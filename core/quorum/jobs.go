@@ -76,8 +76,13 @@ func (q *Quorum) SnapshotDue() bool {
 // Snapshot starts the job that saves body, the state as of the last entry that Advance returned.
 // Call it only if SnapshotDue.
 func (q *Quorum) Snapshot(body Body, out *env.Effects) {
-	q.writes(q.applied.Index)
-	q.startJob(&snapshotJob{q.config.Dir, q.applied, q.members, body}, out)
+	at := q.applied
+	if invariant.CanarySnapshotOffByOne.On() && at.Index-1 > q.storage.start.Index {
+		at.Index--
+		at.Term, _ = q.storage.Term(at.Index)
+	}
+	q.writes(at.Index)
+	q.startJob(&snapshotJob{q.config.Dir, at, q.members, body}, out)
 }
 
 // onSnapshot moves the log, without what the snapshot covers, to a new file.

@@ -55,6 +55,10 @@ func (r *record) follow(q *Quorum) {
 		r.stable = append(r.stable, term)
 	}
 	if hard := q.writer.durableHard; hard != (HardState{}) {
+		if hard.Term < r.hard.Term ||
+			hard.Term == r.hard.Term && r.hard.Vote != 0 && hard.Vote != r.hard.Vote {
+			violate("Q5", "voter %d had %v durably and goes on with %v", q.voter, r.hard, hard)
+		}
 		r.hard = hard
 	}
 }

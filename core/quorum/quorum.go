@@ -59,7 +59,7 @@ func New(config *Config, owner env.Owner, r *Recovered, out *env.Effects) *Quoru
 
 // raftConfig holds what raft needs.
 func (q *Quorum) raftConfig() *raft.Config {
-	return &raft.Config{
+	c := &raft.Config{
 		ID: q.voter, Storage: q.storage, Applied: q.storage.start.Index, AsyncStorageWrites: true,
 		ElectionTick: q.config.ElectionTicks, HeartbeatTick: q.config.HeartbeatTicks,
 		CheckQuorum: true, PreVote: true,
@@ -67,6 +67,10 @@ func (q *Quorum) raftConfig() *raft.Config {
 		MaxUncommittedEntriesSize: q.config.MaxUncommittedBytes,
 		DisableProposalForwarding: true, Logger: logger{},
 	}
+	if invariant.CanaryNoCheckQuorum.On() {
+		c.CheckQuorum = false
+	}
+	return c
 }
 
 func (q *Quorum) must(err error) {

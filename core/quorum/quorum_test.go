@@ -283,7 +283,7 @@ func FuzzParseLog(f *testing.F) {
 	r.settle()
 	f.Add(r.world.Disk.Content(Directory + "/" + r.world.Disk.Names(Directory)[0]))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		l := parseLog(b, 1)
+		l := parseLog(b, 1, 0)
 		if !l.whole && len(l.entries) > 0 {
 			t.Fatal("entries of a log that was never in force")
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"stet/core/env"
+	"stet/core/invariant"
 )
 
 // logFile is a log file as read.
@@ -13,6 +14,7 @@ type logFile struct {
 	entries []Entry
 	torn    int64  // bytes behind the last valid frame
 	whole   bool   // the base is complete; else the file was never in force
+	covered uint64 // a snapshot of this index is there too
 	problem string // why it can not be used; empty if it can
 	foreign bool   // the problem is not damage, but another version
 }
@@ -23,13 +25,20 @@ func (r *recovery) readLog(generation uint64) (*logFile, env.Errno) {
 	if err != env.OK {
 		return nil, err
 	}
-	return parseLog(b, generation), env.OK
+	covered := uint64(0)
+	if n := len(r.files.snapshots); n > 0 {
+		covered = r.files.snapshots[n-1]
+	}
+	return parseLog(b, generation, covered), env.OK
 }
 
 // parseLog reads the frames of a log until the first that is not valid, and then looks for proof
 // that this one was durable.
-func parseLog(b []byte, generation uint64) *logFile {
-	l := &logFile{}
+//
+// That there is a snapshot changes nothing: what an entry replaces is gone, also if the snapshot covers
+// that entry.
+func parseLog(b []byte, generation, covered uint64) *logFile {
+	l := &logFile{covered: covered}
 	var err error
 	at := int64(0)
 	if l.header, err = parseHeader(b, generation); err == nil {
@@ -77,6 +86,10 @@ func (l *logFile) take(f *frame) bool {
 		return fits
 	}
 	start := l.header.start.Index
+	if invariant.CanaryRaftGhostTail.On() && f.entry.Index <= min(l.covered, last.Index) {
+		l.entries[f.entry.Index-start-1] = f.entry
+		return true
+	}
 	if f.entry.Index <= start || f.entry.Index > last.Index+1 || f.entry.Index <= l.hard.Commit &&
 		f.entry.Index <= last.Index {
 		return false
