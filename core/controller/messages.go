@@ -1,8 +1,11 @@
 package controller
 
 import (
+	"errors"
+
 	"stet/core/env"
 	"stet/core/kafka"
+	"stet/core/quorum"
 	"stet/core/wire"
 )
 
@@ -39,6 +42,9 @@ func (c *Controller) receive(m *wire.QuorumMessagesRequest) kafka.ErrorCode {
 	}
 	for _, data := range m.Messages {
 		if err := c.life.quorum.Receive(data); err != nil {
+			if errors.Is(err, quorum.ErrForgotten) {
+				c.fail(err)
+			}
 			c.trace(TracePeer, m.FromVoter, 0, 0, "a controller's message is refused: "+err.Error())
 			return kafka.InvalidRequest
 		}

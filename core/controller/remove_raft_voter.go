@@ -9,7 +9,7 @@ import (
 )
 
 // RemoveRaftVoter (key 81), version 0 (KIP-853). The answer waits until the voter is gone. A leader
-// that removes itself steps down when the change is applied.
+// does not remove itself: it hands over, and is asked about by whoever leads then.
 
 func (c *Controller) removeRaftVoter(r *env.Request, m *kmsg.RemoveRaftVoterRequest) {
 	refuse := func(code kafka.ErrorCode, why string) kmsg.Response {
@@ -38,6 +38,9 @@ func (s *members) remove(c *Controller, id uint64, node kafka.BrokerID) (code ka
 		return kafka.VoterNotFound, "no member of the quorum has this node id and directory id"
 	case len(members.Voters) == 1 && members.Voters[0] == id:
 		return kafka.InvalidRequest, "the last voter can not be removed"
+	case id == c.voter:
+		c.life.quorum.Transfer(0)
+		return kafka.NotController, "it leads the quorum, and hands over first: ask again"
 	case !s.change(c, quorum.MemberChange{Remove: []uint64{id}}):
 		return kafka.RequestTimedOut, "another change of the quorum is under way"
 	}

@@ -39,6 +39,7 @@ func (q *Quorum) Advance(out *env.Effects) Progress {
 	q.noteLeading()
 	q.nextJob(out)
 	q.progress.Fetch = q.fetch.want()
+	q.reach = q.proposed
 	done := q.progress
 	q.progress = Progress{}
 	return done

@@ -40,6 +40,11 @@ func (q *Quorum) offerAgain() {
 	}
 }
 
+// ErrForgotten says that a leader knows of an entry that this voter has acknowledged, and does not
+// have: an older copy of the directory was put back, or the disk did not keep what it said it did.
+// What else was promised and forgotten nobody knows. The voter has to be replaced.
+var ErrForgotten = errors.New("this voter has forgotten what it had acknowledged")
+
 // Receive takes a message of another voter. An error says that it is none, or that its sender lies;
 // nothing has changed then.
 func (q *Quorum) Receive(data []byte) error {
@@ -54,9 +59,19 @@ func (q *Quorum) Receive(data []byte) error {
 		return fmt.Errorf("a raft message from voter %d to voter %d, this is voter %d",
 			m.GetFrom(), m.GetTo(), q.voter)
 	}
-	if m.GetType() == pb.MsgSnap {
+	switch m.GetType() {
+	case pb.MsgSnap:
 		q.fetch.news = m
 		return nil
+	case pb.MsgApp:
+		if m.GetIndex() <= q.reach {
+			q.reach = max(q.reach, m.GetIndex()+uint64(len(m.Entries)))
+		}
+	case pb.MsgHeartbeat:
+		if m.GetTerm() >= q.Term() && m.GetCommit() > q.reach {
+			return fmt.Errorf("%w: entry %d, and its log ends at %d",
+				ErrForgotten, m.GetCommit(), q.storage.last().Index)
+		}
 	}
 	q.step(m)
 	return nil

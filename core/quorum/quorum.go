@@ -30,6 +30,7 @@ type Quorum struct {
 
 	// Invariant: proposed >= the log's last index; they differ by what was proposed in this turn.
 	proposed uint64
+	reach    uint64 // the log ends here or before, with what was received in this turn
 	applied  Position
 	members  ConfState // as of applied
 	changing uint64    // the index of the last change of the membership that was proposed here
@@ -47,7 +48,7 @@ func New(config *Config, owner env.Owner, r *Recovered, out *env.Effects) *Quoru
 		config: config, owner: owner, voter: r.Voter, storage: newStorage(r),
 		writer:   writer{dir: config.Dir, owner: owner, generation: r.LastGeneration},
 		jobs:     jobs{obsolete: r.Obsolete},
-		proposed: r.Last().Index, applied: r.Start,
+		proposed: r.Last().Index, reach: r.Last().Index, applied: r.Start,
 		members: r.Members,
 	}
 	q.writer.begin(q.voter, q.storage, out)
