@@ -21,7 +21,8 @@ type Broker struct {
 	now env.Now      // of the turn
 	out *env.Effects `digest:"-"` // of the turn, nil between turns
 
-	image       *metadata.Image
+	image       *metadata.Image // as far as the controllers' log was read
+	acted       *metadata.Image // as far as the replicas here follow it
 	phase       phase
 	fatal       error
 	directories []directory
@@ -29,17 +30,18 @@ type Broker struct {
 	tokens  uint64            // made by nextToken
 	pending map[env.Token]any // who is told of a completion; see complete
 
-	timers   timers
-	conns    map[env.ConnID]*conn
-	link     controllerLink
-	follower metadataFollower
-	register registration
-	host     host
-	produces produceWaits
-	sessions *sessionCache
-	fetches  fetchLoop
-	creates  topicWaits
-	ids      producerIDs
+	timers    timers
+	conns     map[env.ConnID]*conn
+	link      controllerLink
+	follower  metadataFollower
+	register  registration
+	departure departure
+	host      host
+	produces  produceWaits
+	sessions  *sessionCache
+	fetches   fetchLoop
+	creates   topicWaits
+	ids       producerIDs
 
 	offsetWaits map[uint64]*offsetsWait // by number
 	offsetSeq   uint64
@@ -78,6 +80,7 @@ func New(config *Config, identity env.Identity, streams Streams) *Broker {
 		identity: identity,
 		random:   streams(env.UseIdentity),
 		image:    metadata.Empty(),
+		acted:    metadata.Empty(),
 		pending:  map[env.Token]any{},
 		conns:    map[env.ConnID]*conn{},
 

@@ -101,7 +101,7 @@ func (c *chaos) act(flush bool) {
 	case 11:
 		c.restart(flush)
 	case 12:
-		c.controller.lead("orders", 0, c.controller.image.Topic("orders").Partition(0).LeaderEpoch+1)
+		c.controller.lead("orders", 0, c.controller.image.Topic("orders").Partition(0).LeaderEpoch+1, 1)
 		c.controller.publish(c.harness)
 	}
 }

@@ -37,6 +37,9 @@ type Config struct {
 	CheckpointInterval time.Duration // of the offset checkpoints of a directory
 	HeartbeatInterval  time.Duration // to the controller
 	RequestTimeout     time.Duration // of requests to the controller
+	MetadataFetchBytes int32         // of metadata that are asked for at once
+	StopTimeout        time.Duration // most that a clean stop waits for the controller to move leaders away
+	DuplicateTimeout   time.Duration // how long another live broker with this id is put up with at the start
 	FetchSessionSlots  int           // most fetch sessions kept (KIP-227)
 	FetchMaxBytes      int32         // upper bound of a fetch response, whatever the client says
 	ProducerExpiration time.Duration // idle producer state is forgotten after this
@@ -56,6 +59,9 @@ func DefaultConfig() Config {
 		CheckpointInterval:       time.Minute,
 		HeartbeatInterval:        2 * time.Second,
 		RequestTimeout:           30 * time.Second,
+		MetadataFetchBytes:       1 << 20,
+		StopTimeout:              5 * time.Second,
+		DuplicateTimeout:         20 * time.Second,
 		FetchSessionSlots:        1000,
 		FetchMaxBytes:            55 << 20,
 		ProducerExpiration:       24 * time.Hour,

@@ -126,7 +126,7 @@ func (w *fetchWait) addLeader(b *Broker, m *wire.FetchResponse, out *wire.Fetche
 		}
 		id = topic.ID
 	}
-	out.CurrentLeader = b.leaderHint(id, p.key.partition, &m.Endpoints)
+	out.CurrentLeader = b.leaderHint(w.conn.info, id, p.key.partition, &m.Endpoints)
 }
 
 // told notes what the client knows from now on. After an error it knows nothing, so that the

@@ -1,25 +1,27 @@
 package broker
 
 import (
+	"fmt"
 	"time"
 
 	"stet/core/env"
+	"stet/core/invariant"
+	"stet/core/kafka"
 	"stet/core/metadata"
 	"stet/core/wire"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-const (
-	metadataFetchBytes = 1 << 20
-	metadataFetchWait  = 5 * time.Second
-	controllerPause    = 50 * time.Millisecond // before a request is tried again
-)
+const metadataFetchWait = 5 * time.Second
 
-// metadataFollower reads the controller's log and keeps the broker's image up to date.
+// metadataFollower reads the controllers' log and keeps the broker's image up to date. The image never
+// goes back, whichever controller answers.
 type metadataFollower struct {
 	under  bool // a fetch is under way
 	paused timer
+	// current is the link over which the image last had all that the controller had committed.
+	current env.ConnID
 }
 
 // follow asks for what comes after the image, unless that is under way already.
@@ -28,46 +30,92 @@ func (b *Broker) follow() {
 	if f.under || f.paused.place != 0 || !b.link.up() || b.phase != phaseRunning {
 		return
 	}
+	wait := metadataFetchWait
+	if f.current != b.link.conn {
+		wait = 0 // where the controller is, is wanted now
+	}
 	f.under = true
-	b.link.send(b, &wire.MetadataFetchRequest{
+	b.link.sendFor(b, wait+b.linkPatience(), &wire.MetadataFetchRequest{
 		BrokerID:  int32(b.config.NodeID),
+		ClusterID: b.image.ClusterID(),
 		FromIndex: int64(b.image.Index()) + 1,
-		MaxBytes:  metadataFetchBytes,
-		MaxWaitMs: int32(metadataFetchWait / time.Millisecond),
+		MaxBytes:  b.config.MetadataFetchBytes,
+		MaxWaitMs: int32(wait / time.Millisecond),
 	}, f)
 }
+
+// linkPatience is how long a live controller may take to answer what it need not wait for.
+func (b *Broker) linkPatience() time.Duration { return 2 * b.config.HeartbeatInterval }
 
 func (f *metadataFollower) answered(b *Broker, res kmsg.Response, err env.Errno) {
 	f.under = false
 	r, ok := res.(*wire.MetadataFetchResponse)
-	if err != env.OK || !ok || r.ErrorCode != 0 {
-		b.timers.set(&f.paused, b.now.Mono.Add(controllerPause), f)
+	if err != env.OK || !ok {
+		f.pause(b)
 		return
 	}
-	image, failure := f.apply(b.image, r)
-	if failure != nil {
-		b.fail("apply metadata after index %d: %w", b.image.Index(), failure)
+	switch code := kafka.ErrorCode(r.ErrorCode); code {
+	case kafka.None:
+		b.link.led()
+		f.take(b, r)
+	case kafka.NotController:
+		b.link.leadsNot(b, kafka.BrokerID(r.LeaderID))
+		f.pause(b)
+	case kafka.InconsistentClusterID:
+		b.fail("the controller at %s is of another cluster than %s", b.link.peer(b), b.image.ClusterID())
+	default:
+		// It has committed less than this broker has seen (OFFSET_OUT_OF_RANGE): it was deposed and does
+		// not know yet, or its directory was exchanged.
+		b.link.leadsNot(b, kafka.NoBroker)
+		f.pause(b)
+	}
+}
+
+func (f *metadataFollower) pause(b *Broker) {
+	b.timers.set(&f.paused, b.now.Mono.Add(controllerPause), f)
+}
+
+// take applies an answer and asks for the next.
+func (f *metadataFollower) take(b *Broker, r *wire.MetadataFetchResponse) {
+	image, err := f.apply(b.image, r)
+	if err != nil {
+		b.fail("apply metadata after index %d: %w", b.image.Index(), err)
 		return
+	}
+	if err := b.checkCluster(image); err != nil {
+		b.fail("%w", err)
+		return
+	}
+	if int64(image.Index()) >= r.CommittedIndex {
+		f.current = b.link.conn
 	}
 	if image != b.image {
-		before := b.image
 		b.image = image
-		b.imageChanged(before)
+		b.imageChanged()
 	}
+	b.register.begin(b)
 	b.follow()
 }
 
+// apply returns the image after an answer. What is older than the image was applied before.
 func (f *metadataFollower) apply(image *metadata.Image, r *wire.MetadataFetchResponse) (
 	*metadata.Image, error,
 ) {
-	var err error
 	if r.Snapshot != nil {
-		if image, err = metadata.DecodeSnapshot(r.Snapshot); err != nil {
+		newer, err := metadata.DecodeSnapshot(r.Snapshot)
+		if err != nil {
 			return nil, err
+		}
+		if newer.Index() > image.Index() {
+			image = newer
 		}
 	}
 	for i := range r.Entries {
 		e := &r.Entries[i]
+		if metadata.Index(e.Index) <= image.Index() {
+			continue
+		}
+		var err error
 		if image, err = image.ApplyEntry(metadata.Index(e.Index), e.Record); err != nil {
 			return nil, err
 		}
@@ -82,45 +130,55 @@ func (b *Broker) linkOpened() {
 	if b.phase != phaseRunning {
 		return
 	}
+	b.timers.clear(&b.follower.paused)
 	b.follow()
-	b.register.begin(b)
 	b.creates.linkOpened(b)
 }
 
-// imageChanged acts on a new image, which b.image is already.
-func (b *Broker) imageChanged(before *metadata.Image) {
-	b.checkCluster()
-	b.register.begin(b)
-	first := b.register.catchUp(b)
+// imageChanged acts on a new image.
+func (b *Broker) imageChanged() {
+	b.markDirectories()
 	b.register.look(b)
-	delta := metadata.Diff(before, b.image)
-	b.host.follow(b, &delta)
-	if first {
-		b.host.leadAll(b)
-		b.host.removeStrays(b)
+	b.act()
+}
+
+// act makes what this broker hosts what the image says. Until the image has had this process's
+// registration it may be half of what there is, or older than what lies in the directories: nothing
+// is led by it, and above all nothing is deleted.
+func (b *Broker) act() {
+	if !b.register.caughtUp && !invariant.CanaryStraysOfHalfAnImage.On() {
+		return
 	}
+	delta := metadata.Diff(b.acted, b.image)
+	b.acted = b.image
+	b.host.follow(b, &delta)
+	b.host.removeStrays(b)
 	b.creates.imageChanged()
 }
 
-// checkCluster refuses a cluster that is not the directories', and marks new directories as this
-// cluster's.
-func (b *Broker) checkCluster() {
-	id := b.image.ClusterID()
+// checkCluster returns why the image is not of the directories' cluster, or nil.
+func (b *Broker) checkCluster(image *metadata.Image) error {
+	id := image.ClusterID()
 	if id == "" {
-		return
+		return nil
 	}
 	if want := b.config.ClusterID; want != "" && want != id {
-		b.fail("the controller is of cluster %s, want %s", id, want)
-		return
+		return fmt.Errorf("the controller is of cluster %s, want %s", id, want)
 	}
 	for i := range b.directories {
-		d := &b.directories[i]
-		if d.meta.ClusterID != "" && d.meta.ClusterID != id {
-			b.fail("data directory %s is of cluster %s, the controller of %s",
-				b.config.Directories[i], d.meta.ClusterID, id)
-			return
+		if of := b.directories[i].meta.ClusterID; of != "" && of != id {
+			return fmt.Errorf("data directory %s is of cluster %s, the controller of %s",
+				b.config.Directories[i], of, id)
 		}
-		if d.meta.ClusterID == "" && !d.formatting {
+	}
+	return nil
+}
+
+// markDirectories marks new directories as this cluster's.
+func (b *Broker) markDirectories() {
+	for i := range b.directories {
+		d := &b.directories[i]
+		if d.meta.ClusterID == "" && !d.formatting && b.image.ClusterID() != "" {
 			b.format(env.DirID(i))
 		}
 	}

@@ -312,7 +312,7 @@ func TestWrongLeaderIsToldTheRightOne(t *testing.T) {
 func TestEpochOfTheClientIsChecked(t *testing.T) {
 	h := newHarness(t, nil)
 	h.createTopic("orders", 1)
-	h.controller.lead("orders", 0, 3)
+	h.controller.lead("orders", 0, 3, 1)
 	h.controller.publish(h)
 	h.deliver()
 	for epoch, code := range map[int32]kafka.ErrorCode{

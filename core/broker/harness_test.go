@@ -3,6 +3,7 @@ package broker
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -27,6 +28,8 @@ type harness struct {
 	bootID     string
 	incarnated byte
 	link       env.ConnID // dialled last
+	dialled    []string   // addresses, in order
+	peer       string     // the last of them
 
 	paths    map[env.FileID]string
 	replies  []reply
@@ -134,15 +137,24 @@ func (h *harness) conn(op env.ConnOp) {
 	switch op.Op {
 	case env.ConnDial:
 		h.link = op.Conn
+		h.peer, h.dialled = string(head), append(h.dialled, string(head))
 		h.controller.waiting = nil
-		h.answers = append(h.answers, env.Event{
+		answer := env.Event{
 			Kind: env.EventConnOpened, Conn: op.Conn, Info: &env.ConnInfo{Remote: string(head)},
-		})
+		}
+		if h.controller.down[string(head)] {
+			answer = env.Event{Kind: env.EventConnClosed, Conn: op.Conn, Err: env.ERefused}
+		}
+		h.answers = append(h.answers, answer)
 	case env.ConnSend:
 		h.controller.request(h, op.Slot, head)
 	case env.ConnRespond:
 		h.respond(op, head)
 	case env.ConnClose:
+		if op.Conn.Link() {
+			h.answers = append(h.answers, env.Event{Kind: env.EventConnClosed, Conn: op.Conn})
+			return
+		}
 		h.closed = append(h.closed, op.Conn)
 	}
 }
@@ -207,6 +219,10 @@ func (h *harness) sent() {
 func (h *harness) tick(ms int64) {
 	h.now.Mono += env.Mono(ms * 1_000_000)
 	h.now.WallMs += ms
+	if ms >= metadataFetchWait.Milliseconds() {
+		h.turn(h.controller.expire(h)...)
+		return
+	}
 	h.turn(env.Event{Kind: env.EventTick})
 }
 
@@ -273,15 +289,21 @@ func (h *harness) createTopic(name string, partitions int32, configs ...string) 
 
 // standIn answers a broker as a controller does that is alone and always succeeds.
 type standIn struct {
-	image   *metadata.Image
-	entries [][]byte
-	refuses int        // so many requests for the index are refused
-	waiting []env.Slot // metadata fetches that wait
-	silent  bool       // answers nothing but metadata fetches
-	stale   bool       // refuses the next heartbeat
-	deaf    bool       // takes requests, and loses the answers to all but metadata fetches
-	claims  []int64    // the previous broker epochs of the registrations
-	topics  byte
+	image     *metadata.Image
+	entries   [][]byte
+	refuses   int             // so many requests for the index are refused
+	waiting   []env.Slot      // metadata fetches that wait
+	leader    string          // address of the one that leads; empty: whoever is dialled
+	hintless  bool            // the others do not know who leads
+	duplicate bool            // refuses registrations because another broker has the id
+	copied    bool            // the other process that makes a heartbeat stale has a copy of the directory
+	release   bool            // lets brokers go that want to stop
+	down      map[string]bool // addresses that refuse connections
+	silent    bool            // answers nothing but metadata fetches
+	stale     bool            // refuses the next heartbeat
+	deaf      bool            // takes requests, and loses the answers to all but metadata fetches
+	claims    []int64         // the previous broker epochs of the registrations
+	topics    byte
 }
 
 func newStandIn() *standIn {
@@ -303,8 +325,19 @@ func (c *standIn) request(h *harness, slot env.Slot, frame []byte) {
 	var req env.Request
 	decoder := wire.NewDecoder(wire.ControllerListener, wire.DefaultLimits())
 	require.NoError(h.t, decoder.Decode(frame, &req))
-	if m, ok := req.Body.(*wire.MetadataFetchRequest); ok {
+	m, fetch := req.Body.(*wire.MetadataFetchRequest)
+	if c.leader != "" && h.peer != c.leader {
+		c.answer(h, slot, c.leadsNot(h, req.Body))
+		return
+	}
+	if fetch {
 		require.EqualValues(h.t, h.broker.image.Index()+1, m.FromIndex)
+		if m.MaxWaitMs == 0 && h.broker.image.Index() == c.image.Index() {
+			c.answer(h, slot, &wire.MetadataFetchResponse{
+				CommittedIndex: int64(c.image.Index()), SnapshotIndex: -1,
+			})
+			return
+		}
 		c.waiting = append(c.waiting, slot)
 	} else if !c.silent {
 		if answer := c.decide(req.Body); !c.deaf {
@@ -314,11 +347,55 @@ func (c *standIn) request(h *harness, slot env.Slot, frame []byte) {
 	c.publish(h)
 }
 
+// leadsNot is what a controller says that does not lead; it knows who does.
+func (c *standIn) leadsNot(h *harness, body any) kmsg.Response {
+	switch body.(type) {
+	case *wire.MetadataFetchRequest:
+		r := &wire.MetadataFetchResponse{
+			ErrorCode: int16(kafka.NotController), LeaderID: -1, SnapshotIndex: -1,
+		}
+		for _, k := range h.config.Controllers {
+			if k.Addr == c.leader && !c.hintless {
+				r.LeaderID = int32(k.Node)
+			}
+		}
+		return r
+	case *kmsg.BrokerHeartbeatRequest:
+		r := kmsg.NewPtrBrokerHeartbeatResponse()
+		r.ErrorCode = int16(kafka.NotController)
+		return r
+	case *kmsg.BrokerRegistrationRequest:
+		r := kmsg.NewPtrBrokerRegistrationResponse()
+		r.ErrorCode = int16(kafka.NotController)
+		return r
+	case *kmsg.AllocateProducerIDsRequest:
+		r := kmsg.NewPtrAllocateProducerIDsResponse()
+		r.ErrorCode = int16(kafka.NotController)
+		return r
+	}
+	panic(fmt.Sprintf("stand-in controller: %T", body))
+}
+
 func (c *standIn) answer(h *harness, slot env.Slot, m kmsg.Response) {
 	h.answers = append(h.answers, env.Event{
 		Kind: env.EventResponse, Conn: h.link, Slot: slot,
 		Res: m,
 	})
+}
+
+// expire ends the wait of metadata fetches for which there is nothing new.
+func (c *standIn) expire(h *harness) []env.Event {
+	events := []env.Event{{Kind: env.EventTick}}
+	for _, slot := range c.waiting {
+		events = append(events, env.Event{
+			Kind: env.EventResponse, Conn: h.link, Slot: slot,
+			Res: &wire.MetadataFetchResponse{
+				CommittedIndex: int64(h.broker.image.Index()), SnapshotIndex: -1,
+			},
+		})
+	}
+	c.waiting = nil
+	return events
 }
 
 // publish answers the metadata fetches that wait, when there is something new.
@@ -340,13 +417,21 @@ func (c *standIn) publish(h *harness) {
 func (c *standIn) decide(body any) kmsg.Response {
 	switch m := body.(type) {
 	case *kmsg.BrokerRegistrationRequest:
+		if c.duplicate {
+			r := kmsg.NewPtrBrokerRegistrationResponse()
+			r.ErrorCode = int16(kafka.DuplicateBrokerRegistration)
+			return r
+		}
 		return c.register(m)
 	case *kmsg.BrokerHeartbeatRequest:
 		broker := c.image.Broker(kafka.BrokerID(m.BrokerID))
 		if c.stale {
 			c.stale = false
 			other := *broker // another process with this id has registered
-			other.Epoch, other.Incarnation[0] = -1, broker.Incarnation[0]+1
+			other.Epoch, other.Incarnation[0] = -1, broker.Incarnation[0]+100
+			if !c.copied {
+				other.Directories = []metadata.DirectoryID{{1}}
+			}
 			c.commit(&metadata.BrokerRecord{Broker: other})
 			r := kmsg.NewPtrBrokerHeartbeatResponse()
 			r.ErrorCode = int16(kafka.StaleBrokerEpoch)
@@ -357,7 +442,9 @@ func (c *standIn) decide(body any) kmsg.Response {
 			records, _, _ := metadata.Heartbeat(c.image, &beat, nil)
 			c.commit(records...)
 		}
-		return kmsg.NewPtrBrokerHeartbeatResponse()
+		r := kmsg.NewPtrBrokerHeartbeatResponse()
+		r.ShouldShutdown = m.WantShutdown && c.release
+		return r
 	case *kmsg.AllocateProducerIDsRequest:
 		r := kmsg.NewPtrAllocateProducerIDsResponse()
 		r.ProducerIDStart, r.ProducerIDLen = int64(c.image.NextProducerID()), 3
@@ -407,12 +494,18 @@ func (c *standIn) register(m *kmsg.BrokerRegistrationRequest) kmsg.Response {
 
 func (c *standIn) delete(id kafka.TopicID) { c.commit(&metadata.TopicRemovalRecord{ID: id}) }
 
-// lead bumps the leader epoch of a partition.
-func (c *standIn) lead(name string, id kafka.PartitionID, epoch kafka.LeaderEpoch) {
+// lead bumps the leader epoch of a partition, and gives it a leader.
+func (c *standIn) lead(name string, id kafka.PartitionID, epoch kafka.LeaderEpoch,
+	leader kafka.BrokerID,
+) {
 	topic := c.image.Topic(name)
 	p := *topic.Partition(id)
-	p.LeaderEpoch = epoch
+	p.LeaderEpoch, p.Leader = epoch, leader
 	p.Epoch++
+	if !p.HasReplica(leader) {
+		p.Replicas = append(slices.Clone(p.Replicas), leader)
+		p.ISR = append(slices.Clone(p.ISR), leader)
+	}
 	c.commit(&metadata.PartitionRecord{TopicID: topic.ID, ID: id, Partition: p})
 }
 

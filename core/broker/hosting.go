@@ -85,8 +85,8 @@ func (h *host) admit(b *Broker, topic *metadata.Topic, id kafka.PartitionID,
 // being created, or is corrupt; recovery tells which.
 func (h *host) takeStray(topic kafka.TopicID, name string, id kafka.PartitionID) *hosted {
 	for i, r := range h.strays {
-		if r.Topic != name || r.Partition != id ||
-			r.TopicID != topic && r.TopicID != (kafka.TopicID{}) {
+		if r.Topic != name || r.Partition != id || r.TopicID != topic &&
+			r.TopicID != (kafka.TopicID{}) && !invariant.CanaryReplicaByName.On() {
 			continue
 		}
 		r.TopicID = topic
@@ -96,9 +96,8 @@ func (h *host) takeStray(topic kafka.TopicID, name string, id kafka.PartitionID)
 	return nil
 }
 
-// removeStrays deletes what was on disk at the start and is no part of the metadata any more. The
-// image is complete up to this process's registration, so nothing is deleted because the metadata
-// were only half read.
+// removeStrays deletes what was on disk at the start and is no part of the metadata any more: of
+// topics that were deleted or moved away while this broker was not there.
 func (h *host) removeStrays(b *Broker) {
 	strays := h.strays
 	h.strays = nil
@@ -130,9 +129,9 @@ func (h *host) directoryFor(b *Broker, p *metadata.Partition) env.DirID {
 	return env.DirID(best)
 }
 
-// leadOrNot passes on who leads, once the image is not older than this process.
+// leadOrNot passes on who leads.
 func (r *hosted) leadOrNot(b *Broker, p *metadata.Partition) {
-	if !b.register.caughtUp || b.phase != phaseRunning {
+	if b.phase != phaseRunning {
 		return
 	}
 	if p.Leader == b.config.NodeID {
@@ -144,19 +143,6 @@ func (r *hosted) leadOrNot(b *Broker, p *metadata.Partition) {
 		r.Resign()
 	}
 	b.afterReplica(r)
-}
-
-// leadAll passes on who leads every hosted partition.
-func (h *host) leadAll(b *Broker) {
-	for _, r := range h.all {
-		topic := b.image.TopicByID(r.TopicID)
-		if topic == nil || h.find(r.TopicID, r.Partition) != r {
-			continue
-		}
-		if p := topic.Partition(r.Partition); p != nil {
-			r.leadOrNot(b, p)
-		}
-	}
 }
 
 func (h *host) removeTopic(b *Broker, topic *metadata.Topic) {

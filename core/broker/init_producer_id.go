@@ -64,6 +64,9 @@ func (p *producerIDs) serve(b *Broker) {
 func (p *producerIDs) answered(b *Broker, res kmsg.Response, err env.Errno) {
 	p.under = false
 	m, ok := res.(*kmsg.AllocateProducerIDsResponse)
+	if ok && kafka.ErrorCode(m.ErrorCode) == kafka.NotController {
+		b.link.leadsNot(b, kafka.NoBroker)
+	}
 	if err != env.OK || !ok || m.ErrorCode != 0 || m.ProducerIDLen <= 0 {
 		p.refuse(b)
 		return

@@ -1,21 +1,36 @@
 package broker
 
 import (
+	"slices"
+	"time"
+
 	"stet/core/env"
+	"stet/core/kafka"
 	"stet/core/wire"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// controllerLink is a connection to a controller. When it breaks, requests that were under way fail
-// with env.EReset, and after a pause the next controller of the configuration is dialled.
+const (
+	controllerPause     = 50 * time.Millisecond // before a controller is dialled or asked again
+	mostControllerPause = 400 * time.Millisecond
+)
+
+// controllerLink is the connection to the active controller, as far as the broker knows which one
+// that is: it dials the controllers of the configuration in turn, and follows what they say of who
+// leads. It leaves a controller that does not lead, and one that is silent. Requests that are under
+// way when a link ends fail with env.EReset. There is one link at a time.
 type controllerLink struct {
-	conn     env.ConnID    // dialled last; zero: none
-	stands   bool          // conn has opened
-	dials    uint64        // links so far
-	again    timer         // to the next dial
+	conn     env.ConnID // dialled last; zero: none
+	stands   bool       // conn has opened
+	place    int        // in the configuration, of the controller that was or will be dialled
+	dials    uint64     // links so far
+	failures uint       // since a controller last answered as the one that leads
+	again    timer      // to the next dial
+
 	slot     env.Slot      // of the last request
 	requests []linkRequest // under way, in the order they were sent
+	silence  linkSilence
 }
 
 // answered is told how a request to the controller ended. With an error, or when the controller
@@ -28,23 +43,27 @@ type answered interface {
 type linkRequest struct {
 	slot   env.Slot
 	caller answered
+	until  env.Mono // it takes the link for dead if there is no answer by then
 }
 
 // dial opens the link to the controller whose turn it is.
 func (l *controllerLink) dial(b *Broker) {
-	controllers := b.config.Controllers
-	addr := controllers[l.dials%uint64(len(controllers))].Addr
+	l.place %= len(b.config.Controllers)
 	l.dials++
 	l.conn, l.slot = env.MakeLinkID(l.dials), 0
 	start := b.out.Mark()
-	b.out.Bytes = append(b.out.Bytes, addr...)
+	b.out.Bytes = append(b.out.Bytes, b.config.Controllers[l.place].Addr...)
 	b.out.Conn = append(b.out.Conn, env.ConnOp{
 		Op: env.ConnDial, Conn: l.conn, Head: b.out.SpanFrom(start),
 	})
 }
 
-// due dials again.
-func (l *controllerLink) due(b *Broker) { l.dial(b) }
+// due dials after a pause.
+func (l *controllerLink) due(b *Broker) {
+	if b.phase == phaseRunning {
+		l.dial(b)
+	}
+}
 
 // opened has what waited for a link begin.
 func (l *controllerLink) opened(b *Broker, conn env.ConnID) {
@@ -57,15 +76,31 @@ func (l *controllerLink) opened(b *Broker, conn env.ConnID) {
 // up says whether requests can be sent.
 func (l *controllerLink) up() bool { return l.stands }
 
-// closed fails everything that was under way.
+// closed takes the end of a link, or of a dial. Of one that was left it is no news.
 func (l *controllerLink) closed(b *Broker, conn env.ConnID) {
-	if conn != l.conn {
-		return
+	if conn == l.conn {
+		l.end(b, kafka.NoBroker)
 	}
+}
+
+// leave ends the link, to dial the controller of that node, or the next in turn if there is none.
+func (l *controllerLink) leave(b *Broker, reason env.Errno, to kafka.BrokerID) {
+	b.out.Conn = append(b.out.Conn, env.ConnOp{Op: env.ConnClose, Conn: l.conn, Err: reason})
+	l.end(b, to)
+}
+
+// end fails everything that was under way and dials again after a pause.
+func (l *controllerLink) end(b *Broker, to kafka.BrokerID) {
 	l.conn, l.stands = 0, false
-	if b.phase < phaseStopped {
-		b.timers.set(&l.again, b.now.Mono.Add(controllerPause), l)
+	if place, ok := l.find(b, to); ok {
+		l.place = place
+	} else {
+		l.place++
 	}
+	pause := min(controllerPause<<min(l.failures, 8), mostControllerPause)
+	l.failures++
+	b.timers.set(&l.again, b.now.Mono.Add(pause), l)
+	b.timers.clear(&l.silence.timer)
 	requests := l.requests
 	l.requests = nil
 	for i := range requests {
@@ -73,14 +108,51 @@ func (l *controllerLink) closed(b *Broker, conn env.ConnID) {
 	}
 }
 
+func (l *controllerLink) find(b *Broker, node kafka.BrokerID) (place int, ok bool) {
+	place = slices.IndexFunc(b.config.Controllers, func(c kafka.ControllerAddress) bool {
+		return c.Node == node
+	})
+	return place, place >= 0
+}
+
+// peer names the controller that the link is to.
+func (l *controllerLink) peer(b *Broker) string {
+	c := b.config.Controllers[l.place%len(b.config.Controllers)]
+	if c.Addr == "" {
+		return "this node"
+	}
+	return c.Addr
+}
+
+// led is told that the controller has answered as the one that leads.
+func (l *controllerLink) led() { l.failures = 0 }
+
+// leadsNot is told that the controller has answered that it does not lead, and who does if it knows.
+// With only one controller there is nothing to do but to ask it again.
+func (l *controllerLink) leadsNot(b *Broker, leader kafka.BrokerID) {
+	n := len(b.config.Controllers)
+	if l.stands && n > 1 && leader != b.config.Controllers[l.place%n].Node {
+		l.leave(b, env.OK, leader)
+	}
+}
+
 // send sends a request; without a link the caller is told at once.
 func (l *controllerLink) send(b *Broker, m kmsg.Request, caller answered) {
+	l.sendFor(b, b.config.RequestTimeout, m, caller)
+}
+
+// sendFor sends a request whose answer a live controller gives within a time. If none comes, the
+// link is taken for dead, and the caller told that it ended.
+func (l *controllerLink) sendFor(b *Broker, patience time.Duration, m kmsg.Request,
+	caller answered,
+) {
 	if !l.up() {
 		caller.answered(b, nil, env.EReset)
 		return
 	}
 	l.slot++
-	l.requests = append(l.requests, linkRequest{l.slot, caller})
+	l.requests = append(l.requests, linkRequest{l.slot, caller, b.now.Mono.Add(patience)})
+	l.silence.watch(b)
 	start := b.out.Mark()
 	b.out.Bytes = wire.AppendRequest(b.out.Bytes, int32(l.slot), "stet-broker", m)
 	b.out.Conn = append(b.out.Conn, env.ConnOp{
@@ -88,6 +160,23 @@ func (l *controllerLink) send(b *Broker, m kmsg.Request, caller answered) {
 		Head: b.out.SpanFrom(start),
 	})
 }
+
+// linkSilence ends a link over which an answer is overdue: the peer may be gone without a word.
+type linkSilence struct{ timer }
+
+// watch sets the timer to when the next answer is overdue.
+func (s *linkSilence) watch(b *Broker) {
+	b.timers.clear(&s.timer)
+	at := env.Never
+	for i := range b.link.requests {
+		at = min(at, b.link.requests[i].until)
+	}
+	if at != env.Never {
+		b.timers.set(&s.timer, at, s)
+	}
+}
+
+func (s *linkSilence) due(b *Broker) { b.link.leave(b, env.ETimedOut, kafka.NoBroker) }
 
 // response takes an answer of the controller. One of a former link is late.
 func (l *controllerLink) response(b *Broker, ev *env.Event) {
@@ -99,7 +188,8 @@ func (l *controllerLink) response(b *Broker, ev *env.Event) {
 			continue
 		}
 		caller := l.requests[i].caller
-		l.requests = append(l.requests[:i], l.requests[i+1:]...)
+		l.requests = slices.Delete(l.requests, i, i+1)
+		l.silence.watch(b)
 		res, _ := ev.Res.(kmsg.Response)
 		err := ev.Err
 		if res == nil && err == env.OK {

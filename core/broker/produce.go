@@ -211,7 +211,7 @@ func (w *produceWait) answer(b *Broker) {
 			if i == 0 || p.topic != w.results[i-1].topic || p.topicID != w.results[i-1].topicID {
 				m.AddTopic(p.topic, p.topicID)
 			}
-			p.encode(b, m)
+			p.encode(b, w.conn.info, m)
 		}
 		start := b.out.Mark()
 		b.out.Bytes = m.AppendTo(b.out.Bytes, w.version, w.correlation)
@@ -220,7 +220,7 @@ func (w *produceWait) answer(b *Broker) {
 	b.produces.put(w)
 }
 
-func (p *produced) encode(b *Broker, m *wire.ProduceResponse) {
+func (p *produced) encode(b *Broker, info *env.ConnInfo, m *wire.ProduceResponse) {
 	out := m.AddPartition(p.partition)
 	out.Error = p.outcome.Code
 	out.BaseOffset = p.outcome.BaseOffset
@@ -234,13 +234,13 @@ func (p *produced) encode(b *Broker, m *wire.ProduceResponse) {
 		})
 	}
 	if p.outcome.Code == kafka.NotLeaderOrFollower {
-		out.CurrentLeader = b.leaderHint(p.topicID, p.partition, &m.Endpoints)
+		out.CurrentLeader = b.leaderHint(info, p.topicID, p.partition, &m.Endpoints)
 	}
 }
 
 // leaderHint tells a client that asked the wrong broker whom to ask (KIP-951), and adds the
 // leader's address to endpoints once.
-func (b *Broker) leaderHint(topicID kafka.TopicID, id kafka.PartitionID,
+func (b *Broker) leaderHint(info *env.ConnInfo, topicID kafka.TopicID, id kafka.PartitionID,
 	endpoints *[]wire.Endpoint,
 ) wire.Leader {
 	topic := b.image.TopicByID(topicID)
@@ -253,7 +253,11 @@ func (b *Broker) leaderHint(topicID kafka.TopicID, id kafka.PartitionID,
 	}
 	leader := wire.Leader{ID: p.Leader, Epoch: p.LeaderEpoch}
 	broker := b.image.Broker(p.Leader)
-	if broker == nil || len(broker.Endpoints) == 0 {
+	if broker == nil {
+		return leader
+	}
+	e, ok := endpointFor(info, broker)
+	if !ok {
 		return leader
 	}
 	for i := range *endpoints {
@@ -261,7 +265,6 @@ func (b *Broker) leaderHint(topicID kafka.TopicID, id kafka.PartitionID,
 			return leader
 		}
 	}
-	e := &broker.Endpoints[0]
 	*endpoints = append(*endpoints, wire.Endpoint{
 		ID: p.Leader, Host: e.Host, Port: int32(e.Port),
 		Rack: broker.Rack,

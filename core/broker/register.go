@@ -1,6 +1,8 @@
 package broker
 
 import (
+	"slices"
+
 	"stet/core/env"
 	"stet/core/kafka"
 	"stet/core/metadata"
@@ -8,25 +10,28 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// registration is the broker's standing with the controller: registered under an epoch, kept by
-// heartbeats, and caught up once the image has the registration.
+// registration is the broker's standing with the controllers: registered under an epoch, kept by
+// heartbeats, and caught up once the image has the registration. Losing touch with the controllers
+// changes nothing here: who leads is what the metadata log says, as far as it was read.
 type registration struct {
-	under    bool // a registration or a heartbeat is under way
-	epoch    kafka.BrokerEpoch
-	known    bool // epoch is valid
-	caughtUp bool // the image has had this registration
-	unfenced bool // the image has had it unfenced, since the process began
+	under    bool              // a registration or a heartbeat is under way
+	epoch    kafka.BrokerEpoch // of the last registration; 0 before the first
+	known    bool              // epoch is valid
+	caughtUp bool              // the image has had this registration, and no other of this broker since
+	unfenced bool              // the image has had this process as one that may lead
 	again    timer
+	refused  env.Mono // since when another process with this id has been in the way; 0: none is
 }
 
-// begin registers when everything that it takes is known.
+// begin registers when everything that it takes is known. The image has all that was committed when
+// the link was opened, so that what it says of the former life of this broker is not old.
 func (r *registration) begin(b *Broker) {
 	if r.known || r.under || r.again.place != 0 || !b.link.up() || b.phase != phaseRunning ||
-		b.image.ClusterID() == "" || b.fatal != nil {
+		b.image.ClusterID() == "" || b.follower.current != b.link.conn || b.fatal != nil {
 		return
 	}
 	r.under = true
-	b.link.send(b, r.request(b), registering{})
+	b.link.sendFor(b, b.linkPatience(), r.request(b), registering{})
 }
 
 func (r *registration) request(b *Broker) *kmsg.BrokerRegistrationRequest {
@@ -63,29 +68,41 @@ func (registering) answered(b *Broker, res kmsg.Response, err env.Errno) {
 	r := &b.register
 	r.under = false
 	m, ok := res.(*kmsg.BrokerRegistrationResponse)
-	switch {
-	case err != env.OK || !ok:
+	if err != env.OK || !ok {
 		r.later(b, false)
-	case kafka.ErrorCode(m.ErrorCode) == kafka.None:
-		r.known, r.epoch = true, kafka.BrokerEpoch(m.BrokerEpoch)
-		if r.catchUp(b) {
-			b.host.leadAll(b)
-			b.host.removeStrays(b)
-		}
+		return
+	}
+	switch code := kafka.ErrorCode(m.ErrorCode); code {
+	case kafka.None:
+		b.link.led()
+		r.known, r.epoch, r.refused = true, kafka.BrokerEpoch(m.BrokerEpoch), 0
+		r.look(b)
+		b.act()
 		r.heartbeat(b)
-	case kafka.ErrorCode(m.ErrorCode) == kafka.InconsistentClusterID:
-		b.fail("the controller refuses the registration: %s", kafka.ErrorCode(m.ErrorCode))
+	case kafka.NotController:
+		b.link.leadsNot(b, kafka.NoBroker)
+		r.later(b, false)
+	case kafka.DuplicateBrokerRegistration:
+		r.duplicate(b)
+	case kafka.InconsistentClusterID, kafka.UnsupportedVersion:
+		b.fail("the controller at %s refuses the registration: %s", b.link.peer(b), code)
 	default:
 		r.later(b, true)
 	}
 }
 
-// look notes when the image first counts this broker among those that are available.
-func (r *registration) look(b *Broker) {
-	if r.caughtUp && !r.unfenced {
-		self := b.image.Broker(b.config.NodeID)
-		r.unfenced = self != nil && !self.Fenced
+// duplicate tries again while the session of a former process of this broker may last that left no
+// word of its end. One that lasts longer is another process.
+func (r *registration) duplicate(b *Broker) {
+	if r.refused == 0 {
+		r.refused = b.now.Mono
 	}
+	if b.now.Mono >= r.refused.Add(b.config.DuplicateTimeout) {
+		b.fail("another broker with node id %d is alive in cluster %s: the controller at %s refuses "+
+			"the registration", b.config.NodeID, b.image.ClusterID(), b.link.peer(b))
+		return
+	}
+	r.later(b, true)
 }
 
 // later tries again after a pause; slowly when the controller has refused.
@@ -106,24 +123,47 @@ func (r *registration) due(b *Broker) {
 	}
 }
 
-// catchUp says whether the image has, for the first time, the registration of this process. From
-// then on the image is not older than the process, and its word on leaders is acted upon.
-func (r *registration) catchUp(b *Broker) bool {
-	if r.caughtUp || !r.known {
-		return false
-	}
+// look sees what the image says of this broker. From its own registration on, the image is not older
+// than the process, and its word is acted upon.
+func (r *registration) look(b *Broker) {
 	self := b.image.Broker(b.config.NodeID)
-	if self == nil || [16]byte(self.Incarnation) != b.identity.Incarnation ||
-		self.Epoch < r.epoch {
-		return false
+	own := self != nil && [16]byte(self.Incarnation) == b.identity.Incarnation
+	switch {
+	case own && r.known && !r.caughtUp && self.Epoch >= r.epoch:
+		r.caughtUp = true
+		b.timers.clear(&r.again)
+		b.cutChains()
+		if !r.under {
+			r.heartbeat(b) // asks to be unfenced, without waiting for the interval
+		}
+	case own && r.caughtUp && !self.Fenced:
+		r.unfenced = true
+	case !own && r.epoch > 0 && b.image.Index() >= metadata.Index(r.epoch):
+		r.lost(b, self)
 	}
-	r.caughtUp = true
+}
+
+// lost is told that the metadata know this broker no more, or another process as this broker. What
+// they say of it is not about this process, which leads nothing until it has registered again.
+func (r *registration) lost(b *Broker, other *metadata.Broker) {
+	r.known, r.caughtUp = false, false
 	b.timers.clear(&r.again)
-	b.cutChains()
-	if !r.under {
-		r.heartbeat(b) // asks to be unfenced, without waiting for the interval
+	for _, h := range b.host.all {
+		if h.Leading() {
+			h.Resign()
+			b.afterReplica(h)
+		}
 	}
-	return true
+	if other == nil {
+		return
+	}
+	for i := range b.directories {
+		id, _ := kafka.ParseTopicID(b.directories[i].meta.DirectoryID) // the same 22 characters
+		if slices.Contains(other.Directories, metadata.DirectoryID(id)) {
+			b.fail("another process with a copy of data directory %s has registered as broker %d",
+				b.config.Directories[i], b.config.NodeID)
+		}
+	}
 }
 
 func (r *registration) heartbeat(b *Broker) {
@@ -142,7 +182,8 @@ func (r *registration) heartbeat(b *Broker) {
 	m.BrokerEpoch = int64(r.epoch)
 	m.CurrentMetadataOffset = int64(b.image.Index())
 	m.WantFence = !r.caughtUp
-	b.link.send(b, m, beating{wantFence: m.WantFence})
+	m.WantShutdown = b.departure.under
+	b.link.sendFor(b, b.linkPatience(), m, beating{wantFence: m.WantFence})
 }
 
 // beating takes the answer to a heartbeat.
@@ -152,19 +193,36 @@ func (h beating) answered(b *Broker, res kmsg.Response, err env.Errno) {
 	r := &b.register
 	r.under = false
 	m, ok := res.(*kmsg.BrokerHeartbeatResponse)
-	switch {
-	case err != env.OK || !ok:
+	if err != env.OK || !ok {
 		r.later(b, false)
 		return
-	case kafka.ErrorCode(m.ErrorCode) == kafka.StaleBrokerEpoch,
-		kafka.ErrorCode(m.ErrorCode) == kafka.BrokerIDNotRegistered:
+	}
+	switch kafka.ErrorCode(m.ErrorCode) {
+	case kafka.None:
+		b.link.led()
+		r.beaten(b, h, m)
+	case kafka.NotController:
+		b.link.leadsNot(b, kafka.NoBroker)
+		r.later(b, false)
+	case kafka.StaleBrokerEpoch, kafka.BrokerIDNotRegistered:
 		r.known, r.caughtUp = false, false
 		r.begin(b)
-		return
+	default:
+		r.later(b, true)
 	}
-	if h.wantFence && r.caughtUp {
+}
+
+func (r *registration) beaten(b *Broker, h beating, m *kmsg.BrokerHeartbeatResponse) {
+	switch {
+	case m.ShouldShutdown && b.departure.under:
+		b.closeReplicas()
+	case !r.known:
+		r.begin(b)
+	case h.wantFence && r.caughtUp:
 		r.heartbeat(b)
-		return
+	case b.departure.under:
+		b.timers.set(&r.again, b.now.Mono.Add(departureBeat), r)
+	default:
+		b.timers.set(&r.again, b.now.Mono.Add(b.config.HeartbeatInterval), r)
 	}
-	b.timers.set(&r.again, b.now.Mono.Add(b.config.HeartbeatInterval), r)
 }

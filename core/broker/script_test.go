@@ -30,8 +30,19 @@ var rewrite = flag.Bool("rewrite", false, "write the transcripts of the golden s
 //	sent               responses with ranges have left
 //	tick MS            time passes
 //	fail write|sync    the next operation of this kind fails
-//	leader TOPIC/PARTITION EPOCH   the controller bumps the leader epoch
+//	leader TOPIC/PARTITION EPOCH [BROKER]   the controller bumps the leader epoch
 //	kill, stop, start  the process
+//	leave              a clean stop begins
+//	launch             the process starts, and is not waited for
+//
+// A script that begins with the line "controllers ADDR..." has these, with the node ids from 11 on:
+//
+//	leads ADDR [unknown]   this one leads, and the others may not know it
+//	refuse [ADDR...]   these refuse connections
+//	cut                the link to the controller breaks
+//	duplicate on|off   registrations are refused because another broker has this id
+//	release            the controller lets a broker go that wants to stop
+//	create NAME        the controller creates a topic with one partition
 func TestScripts(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.script")
 	require.NoError(t, err)
@@ -54,7 +65,17 @@ const dashes = "----"
 
 // runScript runs the commands of a script and returns it with the transcript that came out.
 func runScript(t *testing.T, script string) string {
-	s := &scriptRun{harness: newHarness(t, nil)}
+	s := &scriptRun{}
+	s.harness = newHarness(t, func(c *Config) {
+		first, _, _ := strings.Cut(script, "\n")
+		if addrs, ok := strings.CutPrefix(first, "controllers "); ok {
+			c.Controllers = nil
+			for i, addr := range strings.Fields(addrs) {
+				c.Controllers = append(c.Controllers,
+					kafka.ControllerAddress{Node: kafka.BrokerID(11 + i), Addr: addr})
+			}
+		}
+	})
 	s.watch = s.observe
 	s.observe()
 	var out strings.Builder
@@ -81,6 +102,7 @@ type scriptRun struct {
 	*harness
 	lines []string
 	seen  map[string]string // replica to its state
+	said  string            // of the broker itself
 }
 
 func (s *scriptRun) say(format string, args ...any) {
@@ -101,6 +123,7 @@ func (s *scriptRun) observe() {
 		}
 	}
 	s.seen = now
+	s.observeBroker()
 	for _, r := range s.take() {
 		s.response(r)
 	}
@@ -108,6 +131,34 @@ func (s *scriptRun) observe() {
 		s.say("c%d: connection closed", c)
 	}
 	s.closed = nil
+}
+
+// observeBroker notes where a broker in a cluster stands.
+func (s *scriptRun) observeBroker() {
+	if s.config.Controllers[0].Addr == "" {
+		return
+	}
+	for _, addr := range s.dialled {
+		s.say("dials %s", addr)
+	}
+	s.dialled = s.dialled[:0]
+	r, now := &s.broker.register, "not registered"
+	switch {
+	case s.broker.Fatal() != nil:
+		now = "fatal: " + s.broker.Fatal().Error()
+	case s.broker.Stopped():
+		now = "stopped"
+	case r.caughtUp && s.broker.departure.under:
+		now = "wants to stop"
+	case r.caughtUp:
+		now = fmt.Sprintf("serves under epoch %d", r.epoch)
+	case r.known:
+		now = fmt.Sprintf("registered under epoch %d", r.epoch)
+	}
+	if now != s.said {
+		s.say("%s", now)
+	}
+	s.said = now
 }
 
 func (s *scriptRun) response(r reply) {
@@ -206,6 +257,13 @@ func (s *scriptRun) command(words []string) {
 		s.failOp = plain[0]
 	case "leader":
 		s.leaderCommand(plain)
+	case "controllers":
+	case "leads", "refuse", "cut", "duplicate", "release", "create":
+		s.controllerCommand(words[0], plain)
+	case "leave":
+		s.turn(env.Event{Kind: env.EventConfig, Res: Shutdown{}})
+	case "launch":
+		s.launch()
 	case "kill":
 		s.kill()
 	case "stop":
@@ -286,10 +344,38 @@ func (s *scriptRun) fetchCommand(plain []string, settings map[string]string,
 	s.ask(client(s.t, plain[0]), m)
 }
 
+func (s *scriptRun) controllerCommand(name string, plain []string) {
+	c := s.controller
+	switch name {
+	case "leads":
+		c.leader, c.hintless = plain[0], len(plain) > 1
+	case "refuse":
+		c.down = map[string]bool{}
+		for _, addr := range plain {
+			c.down[addr] = true
+		}
+	case "cut":
+		s.turn(env.Event{Kind: env.EventConnClosed, Conn: s.link, Err: env.EReset})
+	case "duplicate":
+		c.duplicate = plain[0] == "on"
+	case "release":
+		c.release = true
+	case "create":
+		c.create(&kmsg.CreateTopicsRequestTopic{Topic: plain[0], NumPartitions: 1})
+		c.publish(s.harness)
+	}
+}
+
 func (s *scriptRun) leaderCommand(plain []string) {
 	name, id := splitPartition(s.t, plain[0])
 	epoch, err := strconv.Atoi(plain[1])
 	require.NoError(s.t, err)
-	s.controller.lead(name, kafka.PartitionID(id), kafka.LeaderEpoch(epoch))
+	leader := s.config.NodeID
+	if len(plain) > 2 {
+		n, err := strconv.Atoi(plain[2])
+		require.NoError(s.t, err)
+		leader = kafka.BrokerID(n)
+	}
+	s.controller.lead(name, kafka.PartitionID(id), kafka.LeaderEpoch(epoch), leader)
 	s.controller.publish(s.harness)
 }

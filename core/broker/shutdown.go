@@ -1,6 +1,8 @@
 package broker
 
 import (
+	"time"
+
 	"stet/core/commitlog"
 	"stet/core/env"
 	"stet/core/kafka"
@@ -44,17 +46,44 @@ func (j *stopJob) mark(disk env.Disk, dir env.DirID) error {
 		commitlog.AppendLife(nil, &j.lives[dir]))
 }
 
-// beginShutdown stops taking work and closes every log.
+// departureBeat is the pause between the heartbeats of a broker that waits to be let go.
+const departureBeat = 100 * time.Millisecond
+
+// departure is the time of a clean stop in which the broker still serves, while the controller moves
+// leaders away from it (Kafka's controlled shutdown).
+type departure struct {
+	timer
+	under bool
+}
+
+// beginShutdown begins a clean stop. Where no controller but the one in this process could move
+// leaders away, there is nobody to move them to.
 func (b *Broker) beginShutdown() {
 	switch b.phase {
-	case phaseRunning:
 	case phaseNew, phaseReading:
 		b.phase = phaseStopped // nothing was opened; the next start scans
-		return
-	default:
+	case phaseRunning:
+		alone := len(b.config.Controllers) == 1 && b.config.Controllers[0].Addr == ""
+		if alone || !b.register.caughtUp {
+			b.closeReplicas()
+		} else if !b.departure.under {
+			b.departure.under = true
+			b.timers.set(&b.departure.timer, b.now.Mono.Add(b.config.StopTimeout), &b.departure)
+			b.register.heartbeat(b)
+		}
+	}
+}
+
+// due stops all the same: what this broker leads gets another leader when its session is over.
+func (*departure) due(b *Broker) { b.closeReplicas() }
+
+// closeReplicas stops taking work and closes every log.
+func (b *Broker) closeReplicas() {
+	if b.phase != phaseRunning {
 		return
 	}
 	b.phase = phaseStopping
+	b.timers.clear(&b.departure.timer)
 	for _, r := range b.host.all {
 		r.Close(b.out)
 		b.afterReplica(r)

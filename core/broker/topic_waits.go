@@ -10,8 +10,8 @@ import (
 )
 
 // topicWaits holds the requests that the active controller has a part in. They are sent to it when
-// there is a link, and answered when this broker's own image has, or has no more, what they are
-// about, so that a client which goes on here finds what it was told.
+// there is a link, and answered when the image that this broker's own replicas follow has, or has no
+// more, what they are about, so that a client which goes on here finds what it was told.
 type topicWaits struct {
 	waits []*topicWait
 	dirty bool // look again at the end of the turn
@@ -97,21 +97,21 @@ func (w *topicWaits) look(b *Broker) {
 // seen says whether the image, and the replicas here, are as the controller has answered.
 func (t *topicWait) seen(b *Broker) bool {
 	for _, name := range t.created {
-		if topic := b.image.Topic(name); topic == nil || !b.serving(topic) {
+		if topic := b.acted.Topic(name); topic == nil || !b.serving(topic) {
 			return false
 		}
 	}
 	for _, g := range t.grown {
-		topic := b.image.Topic(g.name)
+		topic := b.acted.Topic(g.name)
 		if topic == nil || topic.PartitionCount() < g.count || !b.serving(topic) {
 			return false
 		}
 	}
-	if b.image.Index() < t.index {
+	if b.acted.Index() < t.index {
 		return false
 	}
 	for _, id := range t.deleted {
-		if b.image.TopicByID(id) != nil {
+		if b.acted.TopicByID(id) != nil {
 			return false
 		}
 	}

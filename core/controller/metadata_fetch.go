@@ -35,6 +35,9 @@ func (c *Controller) metadataFetch(r *env.Request, m *wire.MetadataFetchRequest)
 		c.Metrics.Refused++
 		code = kafka.NotController
 	}
+	if code == kafka.None && m.ClusterID != "" && m.ClusterID != c.image.ClusterID() {
+		code = kafka.InconsistentClusterID
+	}
 	if code != kafka.None {
 		c.respond(originOf(r), c.fetchAnswer(code))
 		return

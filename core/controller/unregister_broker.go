@@ -1,8 +1,6 @@
 package controller
 
 import (
-	"fmt"
-
 	"stet/core/env"
 	"stet/core/kafka"
 	"stet/core/metadata"
@@ -26,10 +24,5 @@ func (c *Controller) unregisterBroker(r *env.Request, m *kmsg.UnregisterBrokerRe
 		return
 	}
 	records, code := metadata.UnregisterBroker(c.queue.latest, kafka.BrokerID(m.BrokerID))
-	answer := kmsg.NewPtrUnregisterBrokerResponse()
-	if code != kafka.None {
-		why := fmt.Sprintf("broker %d is not registered", m.BrokerID)
-		answer.ErrorCode, answer.ErrorMessage = int16(code), &why
-	}
-	c.decided(r, records, answer, refuse, nil)
+	c.decided(r, records, refuse(code), refuse, nil)
 }

@@ -11,6 +11,8 @@ const (
 	CanaryRaftAloneBeforeSync                 // 35
 	CanarySnapshotOffByOne                    // 40
 	CanaryNoCheckQuorum                       // 42
+	CanaryStraysOfHalfAnImage                 // 43
+	CanaryReplicaByName                       // 44
 	CanarySkipDirSync                         // 46
 	CanaryRecoveryPointEarly                  // 48
 	CanaryAppendAfterFailedSync               // 50
@@ -38,6 +40,8 @@ var canaryInfos = [canaryCount]CanaryInfo{
 	CanaryRaftAloneBeforeSync:   {"35", "alone-applies-before-sync", "etcd #14370"},
 	CanarySnapshotOffByOne:      {"40", "snapshot-index-off-by-one", "KAFKA-14618, KAFKA-14238"},
 	CanaryNoCheckQuorum:         {"42", "no-check-quorum", "KAFKA-15489, etcd #8243"},
+	CanaryStraysOfHalfAnImage:   {"43", "strays-by-half-an-image", "NATS #7556, #4410, #6188, #5382"},
+	CanaryReplicaByName:         {"44", "replica-matched-by-name", "KAFKA-14616, KIP-516"},
 	CanarySkipDirSync:           {"46", "skip-directory-sync", "KAFKA-3968, etcd #6368"},
 	CanaryRecoveryPointEarly:    {"48", "recovery-point-before-sync", "KAFKA-10101"},
 	CanaryAppendAfterFailedSync: {"50", "append-after-failed-sync", "KAFKA-10778, fsyncgate"},

@@ -24,7 +24,9 @@ type Registration struct {
 // and ELR everywhere in the same entry (KIP-966).
 //
 // live says that the registered life of the broker has been heard of, by this controller, within the
-// session timeout. Then another process with its id is refused.
+// session timeout. Then another process with its id is refused, unless it has a directory of the
+// registered one open: a directory is open in one process at a time, so the former one is gone, and
+// its successor need not wait until its session is over.
 func RegisterBroker(image *Image, r *Registration, live bool) (
 	records []Record, epoch kafka.BrokerEpoch, code kafka.ErrorCode,
 ) {
@@ -41,7 +43,7 @@ func RegisterBroker(image *Image, r *Registration, live bool) (
 	switch {
 	case old != nil && old.Incarnation == r.Broker.Incarnation:
 		return nil, old.Epoch, kafka.None
-	case old != nil && live:
+	case old != nil && live && !shareDirectory(old, &r.Broker):
 		return nil, -1, kafka.DuplicateBrokerRegistration
 	}
 	b := r.Broker
@@ -49,6 +51,12 @@ func RegisterBroker(image *Image, r *Registration, live bool) (
 	slices.SortFunc(b.Directories, func(x, y DirectoryID) int { return bytes.Compare(x[:], y[:]) })
 	e := event{activeBrokers(image, []kafka.BrokerID{b.ID}, kafka.NoBroker), damageOf(old, r)}
 	return append([]Record{&BrokerRecord{b}}, e.records(image)...), -1, kafka.None
+}
+
+func shareDirectory(a, b *Broker) bool {
+	return slices.ContainsFunc(a.Directories, func(id DirectoryID) bool {
+		return id != DirectoryID{} && slices.Contains(b.Directories, id)
+	})
 }
 
 // damageOf tells what a broker lost since its former life, if one is known: everything, unless that

@@ -168,6 +168,7 @@ func TestOnlyReplicaOfADamagedBrokerIsElectedUncleanly(t *testing.T) {
 func TestSecondProcessIsRefusedWhileTheFirstIsAlive(t *testing.T) {
 	image := clusterOf(t, 1)
 	asked := registrationOf(1, 99)
+	asked.Broker.Directories = []DirectoryID{{3}}
 	records, _, code := RegisterBroker(image, asked, true)
 	require.Equal(t, kafka.DuplicateBrokerRegistration, code)
 	require.Empty(t, records)
@@ -178,6 +179,15 @@ func TestSecondProcessIsRefusedWhileTheFirstIsAlive(t *testing.T) {
 	require.Empty(t, records)
 	_, _, code = RegisterBroker(image, registrationOf(2, 99), true)
 	require.Equal(t, kafka.None, code, "there is nobody that could be alive")
+}
+
+func TestSuccessorInTheSameDirectoryNeedNotWaitForTheSession(t *testing.T) {
+	image := clusterOf(t, 1)
+	asked := registrationOf(1, 99)
+	asked.Broker.Directories = append([]DirectoryID{{3}}, image.Broker(1).Directories...)
+	records, _, code := RegisterBroker(image, asked, true)
+	require.Equal(t, kafka.None, code, "a directory is open in one process at a time")
+	require.NotEmpty(t, records)
 }
 
 func TestBrokerThatDoesNotSupportTheLevelInForceIsRefused(t *testing.T) {

@@ -1,6 +1,8 @@
 package partition
 
 import (
+	"slices"
+
 	"stet/core/invariant"
 	"stet/core/kafka"
 )
@@ -9,7 +11,7 @@ import (
 type Leadership struct {
 	Epoch             kafka.LeaderEpoch
 	PartitionEpoch    kafka.PartitionEpoch
-	ISR               []kafka.BrokerID // with this broker; not written, and shared with the image
+	ISR               []kafka.BrokerID // not written, and shared with the image
 	ReplicationFactor int
 }
 
@@ -43,11 +45,23 @@ func newLeader(self kafka.BrokerID, l Leadership, end kafka.Offset) *leader {
 	return led
 }
 
-// update takes over a change of the ISR within the epoch.
+// update takes over a change of the ISR within the epoch. The high watermark waits for every member;
+// one that is not known to hold anything yet holds it back.
 func (l *leader) update(to Leadership) {
 	invariant.Always(to.Epoch == l.epoch, "a leader changes within its epoch")
 	l.partitionEpoch, l.isr, l.replicas = to.PartitionEpoch, to.ISR, to.ReplicationFactor
-	invariant.Always(len(l.isr) <= 1, "replication comes with the follower role")
+	before := l.maximalISR
+	l.maximalISR = append([]member(nil), before[0])
+	for _, id := range to.ISR {
+		if id == before[0].id {
+			continue
+		}
+		m := member{id: id}
+		if i := slices.IndexFunc(before, func(m member) bool { return m.id == id }); i >= 0 {
+			m = before[i]
+		}
+		l.maximalISR = append(l.maximalISR, m)
+	}
 }
 
 // underMinISR says whether too few replicas are in sync to commit anything (KIP-966: whatever

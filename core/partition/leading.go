@@ -15,6 +15,8 @@ func (r *Replica) Lead(l Leadership, out *env.Effects) {
 	switch {
 	case r.lead != nil && l.Epoch < r.lead.epoch:
 		return
+	case l.Epoch < r.log.LatestEpoch():
+		return // the metadata went back, the log does not
 	case r.lead != nil && l.Epoch == r.lead.epoch:
 		r.lead.update(l)
 	default:

@@ -5,13 +5,14 @@ import "github.com/twmb/franz-go/pkg/kmsg"
 // MetadataFetchRequest asks a controller for the committed metadata log from an index on. It is
 // Stet's own, in the style of Kafka's flexible versions, and a kmsg.Request.
 //
-//	brokerId int32, fromIndex int64, maxBytes int32, maxWaitMs int32, tags
+//	brokerId int32, clusterId nullable string, fromIndex int64, maxBytes int32, maxWaitMs int32, tags
 type MetadataFetchRequest struct {
 	OwnVersion
 	BrokerID  int32
-	FromIndex int64 // the first entry that is wanted; indexes start at 1
-	MaxBytes  int32 // of entries; one is returned even if it is larger
-	MaxWaitMs int32 // how long to wait when there is no new entry
+	ClusterID string // that the broker follows; null on the wire and empty here: it does not know one
+	FromIndex int64  // the first entry that is wanted; indexes start at 1
+	MaxBytes  int32  // of entries; one is returned even if it is larger
+	MaxWaitMs int32  // how long to wait when there is no new entry
 }
 
 // MetadataFetchResponse is a kmsg.Response.
@@ -58,6 +59,7 @@ func (r *MetadataFetchRequest) ResponseKind() kmsg.Response {
 // AppendTo implements kmsg.Request.
 func (r *MetadataFetchRequest) AppendTo(dst []byte) []byte {
 	dst = appendInt32(dst, r.BrokerID)
+	dst = appendOptional(dst, r.ClusterID)
 	dst = appendInt64(dst, r.FromIndex)
 	dst = appendInt32(dst, r.MaxBytes)
 	dst = appendInt32(dst, r.MaxWaitMs)
@@ -68,6 +70,7 @@ func (r *MetadataFetchRequest) AppendTo(dst []byte) []byte {
 func (r *MetadataFetchRequest) ReadFrom(src []byte) error {
 	return readOwn(src, func(in *reader) {
 		r.BrokerID = in.int32()
+		r.ClusterID = in.nullableString()
 		r.FromIndex = in.int64()
 		r.MaxBytes = in.int32()
 		r.MaxWaitMs = in.int32()

@@ -48,7 +48,9 @@ func scanBody(r *reader, key, version int16) bool {
 		r.skip(4 + 8)
 		r.scanTags(true)
 	case KeyMetadataFetch:
-		r.skip(4 + 8 + 4 + 4)
+		r.skip(4)
+		r.scanNullableText(true)
+		r.skip(8 + 4 + 4)
 		r.scanTags(true)
 	case KeyQuorumHello:
 		scanQuorumHello(r)

@@ -32,6 +32,9 @@ func (t tier) seeds() uint64 { return map[tier]uint64{"A": 50, "B": 500, "C": 50
 // rigged canaries wait for a scenario of several controllers.
 const rigged = "waits for a scenario of several controllers; the rig of core/quorum catches it"
 
+// told canaries wait for a scenario of several brokers.
+const told = "waits for a scenario of several brokers; the tests of core/broker catch it"
+
 // canaries lists all, in the order of the constants of package invariant.
 var canaries = []canary{
 	{id: "31", scenario: "single-node-power-loss", tier: "C", seen: true, expected: checks("Q8 Q2 Q3"), note: rigged},
@@ -40,6 +43,8 @@ var canaries = []canary{
 	{id: "35", scenario: "single-node-power-loss", tier: "A", seen: true, expected: checks("Q4 Q8 H1"), note: rigged},
 	{id: "40", scenario: "single-node-power-loss", tier: "A", seen: true, expected: checks("Q7"), note: rigged},
 	{id: "42", scenario: "single-node-kill", tier: "B", seen: true, expected: checks("L6"), note: rigged},
+	{id: "43", scenario: "single-node-kill", tier: "B", seen: true, expected: checks("M2 H1 L1"), note: told},
+	{id: "44", scenario: "single-node-kill", tier: "B", seen: true, expected: checks("M1 M2 L2"), note: told},
 	{id: "46", scenario: "single-node-power-loss", tier: "A", seen: true, expected: checks("S9 S1 H1")},
 	{id: "48", scenario: "single-node-power-loss", tier: "B", seen: true, expected: checks("S1 S4 H1 L9")},
 	{id: "50", scenario: "disk-faults", tier: "A", seen: true, expected: checks("S6 S1 H1")},
