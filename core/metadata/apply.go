@@ -41,6 +41,7 @@ type editor struct {
 	image Image
 	index Index
 	topic *Topic // being changed, and not yet in the trees; nil for none
+	owned bool   // nobody else has the list of partitions of topic
 }
 
 func (e *editor) apply(r Record) error {
@@ -141,7 +142,7 @@ func (e *editor) createTopic(r *TopicRecord) error {
 	if e.image.Topic(r.Name) != nil || e.image.TopicByID(r.ID) != nil {
 		return fmt.Errorf("topic %s with id %s exists", r.Name, r.ID)
 	}
-	e.topic = &Topic{Name: r.Name, ID: r.ID, configs: r.Configs}
+	e.topic, e.owned = &Topic{Name: r.Name, ID: r.ID, configs: r.Configs}, true
 	return nil
 }
 
@@ -158,7 +159,11 @@ func (e *editor) partition(r *PartitionRecord) error {
 	} else if old.Epoch > r.Partition.Epoch || old.LeaderEpoch > r.Partition.LeaderEpoch {
 		return fmt.Errorf("partition %d of topic %s: an epoch goes back", i, e.topic.Name)
 	}
-	e.topic.partitions = e.topic.partitions.set(i, compactPartition(&r.Partition))
+	if e.owned && i == e.topic.partitions.count {
+		e.topic.partitions.append(compactPartition(&r.Partition))
+	} else {
+		e.topic.partitions = e.topic.partitions.set(i, compactPartition(&r.Partition))
+	}
 	return nil
 }
 
@@ -277,7 +282,7 @@ func (e *editor) openTopic(id kafka.TopicID) bool {
 		return false
 	}
 	c := *t
-	e.topic = &c
+	e.topic, e.owned = &c, false
 	return true
 }
 

@@ -49,7 +49,9 @@ func RegisterBroker(image *Image, r *Registration, live bool) (
 	b := r.Broker
 	b.Epoch, b.Fenced, b.StoppingFrom = brokerEpochFromIndex, true, 0
 	slices.SortFunc(b.Directories, func(x, y DirectoryID) int { return bytes.Compare(x[:], y[:]) })
-	e := event{activeBrokers(image, []kafka.BrokerID{b.ID}, kafka.NoBroker), damageOf(old, r)}
+	e := event{
+		active: activeBrokers(image, []kafka.BrokerID{b.ID}, kafka.NoBroker), damage: damageOf(old, r),
+	}
 	return append([]Record{&BrokerRecord{b}}, e.records(image)...), -1, kafka.None
 }
 

@@ -50,10 +50,10 @@ func DecodeEntry(entry []byte) ([]Record, error) {
 		return nil, fmt.Errorf("entry of version %d; this software reads version %d",
 			entry[0], entryVersion)
 	}
-	in := reader{rest: entry[1:]}
+	in, known := reader{rest: entry[1:]}, &lists{}
 	var records []Record
 	for len(in.rest) > 0 && !in.bad {
-		r, err := decodeRecord(in.bytes())
+		r, err := decodeRecord(in.bytes(), known)
 		if in.bad {
 			break
 		}
@@ -227,7 +227,7 @@ func appendConfigs(dst []byte, configs []ConfigEntry) []byte {
 	return dst
 }
 
-func decodeRecord(b []byte) (Record, error) {
+func decodeRecord(b []byte, known *lists) (Record, error) {
 	if len(b) < 2 {
 		return nil, fmt.Errorf("%d bytes are no record", len(b))
 	}
@@ -236,7 +236,7 @@ func decodeRecord(b []byte) (Record, error) {
 		return nil, fmt.Errorf("kind %d of version %d; this software reads version %d",
 			kind, version, recordVersion(kind))
 	}
-	in := reader{rest: b[2:]}
+	in := reader{rest: b[2:], known: known}
 	r := in.record(kind)
 	switch {
 	case r == nil:
@@ -344,30 +344,6 @@ func (in *reader) changes() []PartitionUpdate {
 }
 
 func (in *reader) brokerID() kafka.BrokerID { return kafka.BrokerID(in.int(32)) }
-
-func (in *reader) brokers() []kafka.BrokerID {
-	n := in.count(1)
-	if n == 0 {
-		return nil
-	}
-	ids := make([]kafka.BrokerID, n)
-	for i := range ids {
-		ids[i] = in.brokerID()
-	}
-	return ids
-}
-
-func (in *reader) directories() []DirectoryID {
-	n := in.count(16)
-	if n == 0 {
-		return nil
-	}
-	ids := make([]DirectoryID, n)
-	for i := range ids {
-		ids[i] = in.id()
-	}
-	return ids
-}
 
 func (in *reader) configs() []ConfigEntry {
 	var configs []ConfigEntry

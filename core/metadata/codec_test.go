@@ -59,16 +59,16 @@ func TestTruncatedAndForeignRecordsAreRefused(t *testing.T) {
 	for _, r := range oneOfEach() {
 		b := appendRecord(nil, r)
 		for n := range b {
-			_, err := decodeRecord(b[:n])
+			_, err := decodeRecord(b[:n], &lists{})
 			require.Error(t, err, "%T cut to %d bytes", r, n)
 		}
-		_, err := decodeRecord(append(b[:len(b):len(b)], 0))
+		_, err := decodeRecord(append(b[:len(b):len(b)], 0), &lists{})
 		require.Error(t, err, "%T with a byte too many", r)
 		b[0]++
-		_, err = decodeRecord(b)
+		_, err = decodeRecord(b, &lists{})
 		require.ErrorContains(t, err, "version")
 		b[0], b[1] = 1, 200
-		_, err = decodeRecord(b)
+		_, err = decodeRecord(b, &lists{})
 		require.ErrorContains(t, err, "unknown kind")
 	}
 	_, err := DecodeEntry([]byte{9})
@@ -76,7 +76,7 @@ func TestTruncatedAndForeignRecordsAreRefused(t *testing.T) {
 }
 
 func TestDamagedSnapshotIsRefused(t *testing.T) {
-	image, _ := bigImage(2, 3)
+	image, _ := bigImage(3, 2, 3)
 	b := image.AppendSnapshot(nil)
 	for i := range b {
 		b[i] ^= 1
@@ -106,7 +106,7 @@ func FuzzDecodeEntry(f *testing.F) {
 }
 
 func FuzzDecodeSnapshot(f *testing.F) {
-	image, _ := bigImage(2, 3)
+	image, _ := bigImage(3, 2, 3)
 	f.Add(image.AppendSnapshot(nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if len(b) >= 5 {

@@ -11,6 +11,7 @@ import (
 type event struct {
 	active []kafka.BrokerID // that may lead and be in sync once the entry is applied; sorted
 	damage damage
+	room   []kafka.BrokerID // for the lists that are made
 }
 
 // damage tells which replicas of a broker may have lost what they held. The zero value is none.
@@ -149,6 +150,7 @@ func (e *event) damages(p *Partition) bool {
 // Kafka's PartitionChangeBuilder).
 func (e *event) settle(p *Partition, r rules) Standing {
 	s := Standing{Leader: kafka.NoBroker, Recovering: p.Recovering}
+	s.ISR, s.ELR = e.list(len(p.ISR)), e.list(len(p.ISR)+len(p.ELR))
 	for _, id := range p.Replicas {
 		inSync := slices.Contains(p.ISR, id)
 		switch {
@@ -160,10 +162,23 @@ func (e *event) settle(p *Partition, r rules) Standing {
 		}
 	}
 	e.elect(&s, p, r)
+	if len(s.ISR) == 0 {
+		s.ISR = nil
+	}
 	if len(s.ISR) >= r.minISR || len(s.ELR) == 0 {
 		s.ELR = nil
 	}
 	return s
+}
+
+// list returns an empty list with room for n.
+func (e *event) list(n int) []kafka.BrokerID {
+	if len(e.room) < n {
+		e.room = make([]kafka.BrokerID, max(n, 1024))
+	}
+	out := e.room[:0:n]
+	e.room = e.room[n:]
+	return out
 }
 
 // elect chooses the leader, in this order: the present one, another member of the ISR, a member of

@@ -3,7 +3,6 @@ package metadata
 import (
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -279,67 +278,4 @@ func TestRecordsThatDoNotFitAreRefused(t *testing.T) {
 	}
 	_, err = image.Apply(1)
 	require.Error(t, err, "an entry is applied twice")
-}
-
-// bigImage has this many partitions on three brokers.
-func bigImage(topics, partitions int) (*Image, [][]byte) {
-	random := rand.New(rand.NewPCG(1, 1))
-	image := Empty()
-	var entries [][]byte
-	apply := func(records ...Record) {
-		entry := AppendEntry(nil, records...)
-		entries = append(entries, entry)
-		image, _ = image.ApplyEntry(image.Index()+1, entry)
-	}
-	for id := range kafka.BrokerID(3) {
-		apply(&BrokerRecord{Broker{ID: id, Epoch: -1, Directories: []DirectoryID{{byte(id)}}}})
-	}
-	for i := range topics {
-		records, _ := CreateTopics(image, []NewTopic{{
-			Name: fmt.Sprintf("topic-%06d", i), Partitions: int32(partitions), ReplicationFactor: 3,
-		}}, TopicDefaults{1, 1}, random)
-		apply(records...)
-	}
-	return image, entries
-}
-
-func benchmarkImage(b *testing.B, topics, partitions int) {
-	image, entries := bigImage(topics, partitions)
-	snapshot := image.AppendSnapshot(nil)
-	b.Run("apply", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			fresh := Empty()
-			for _, e := range entries {
-				fresh, _ = fresh.ApplyEntry(fresh.Index()+1, e)
-			}
-		}
-	})
-	b.Run("encode snapshot", func(b *testing.B) {
-		b.SetBytes(int64(len(snapshot)))
-		for b.Loop() {
-			snapshot = image.AppendSnapshot(snapshot[:0])
-		}
-	})
-	b.Run("decode snapshot", func(b *testing.B) {
-		b.ReportAllocs()
-		b.SetBytes(int64(len(snapshot)))
-		for b.Loop() {
-			_, _ = DecodeSnapshot(snapshot)
-		}
-	})
-	b.Run("create one topic and diff", func(b *testing.B) {
-		random := rand.New(rand.NewPCG(1, 1))
-		for b.Loop() {
-			records, _ := CreateTopics(image, []NewTopic{{Name: "new", Partitions: 6, ReplicationFactor: 3}},
-				TopicDefaults{1, 1}, random)
-			next, _ := image.Apply(image.Index()+1, records...)
-			_ = Diff(image, next)
-		}
-	})
-}
-
-func BenchmarkTwoHundredThousandPartitions(b *testing.B) {
-	b.Run("200 topics", func(b *testing.B) { benchmarkImage(b, 200, 1000) })
-	b.Run("200000 topics", func(b *testing.B) { benchmarkImage(b, 200_000, 1) })
 }

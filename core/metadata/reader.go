@@ -20,8 +20,9 @@ func appendBool(dst []byte, b bool) []byte {
 // everything reads as zero, so that only the end has to be checked. No field makes it allocate more
 // than a small multiple of the bytes that are there.
 type reader struct {
-	rest []byte
-	bad  bool
+	rest  []byte
+	bad   bool
+	known *lists // that were read before
 }
 
 func (in *reader) fail() {

@@ -74,11 +74,11 @@ func SnapshotRecords(b []byte) ([]Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := reader{rest: body}
+	in, known := reader{rest: body}, &lists{}
 	in.bytes() // the position
 	var records []Record
 	for len(in.rest) > 0 && !in.bad {
-		r, err := decodeRecord(in.bytes())
+		r, err := decodeRecord(in.bytes(), known)
 		if err != nil {
 			return records, err
 		}
@@ -100,15 +100,15 @@ func openSnapshot(b []byte) ([]byte, error) {
 }
 
 func decodeSnapshotBody(records []byte) (*Image, error) {
-	in := reader{rest: records}
-	first, err := decodeRecord(in.bytes())
+	in, known := reader{rest: records}, &lists{}
+	first, err := decodeRecord(in.bytes(), known)
 	position, ok := first.(*positionRecord)
 	if err != nil || !ok {
 		return nil, fmt.Errorf("metadata snapshot without a position")
 	}
 	l := loader{editor: editor{index: position.Index}}
 	for n := 1; len(in.rest) > 0; n++ {
-		r, err := decodeRecord(in.bytes())
+		r, err := decodeRecord(in.bytes(), known)
 		if err == nil {
 			err = l.load(r)
 		}
