@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"stet/core/kafka"
 )
 
 func (m *machine) createTopic(t *rapid.T) {
