@@ -43,12 +43,12 @@ func register(controller, cluster string, id int32) (*phantom, error) {
 	listener.Name, listener.Host, listener.Port = "PLAINTEXT", "127.0.0.1", 1
 	req.Listeners = append(req.Listeners, listener)
 	for _, name := range []string{
-		"metadata.version", "kraft.version", "group.version", "transaction.version",
+		"stet.version", "metadata.version", "kraft.version", "group.version", "transaction.version",
 		"eligible.leader.replicas.version", "share.version", "streams.version",
 	} {
 		feature := kmsg.NewBrokerRegistrationRequestFeature()
 		feature.Name, feature.MinSupportedVersion, feature.MaxSupportedVersion = name, 0, 100
-		if name == "metadata.version" {
+		if name == "metadata.version" || name == "stet.version" {
 			feature.MinSupportedVersion = 1
 		}
 		req.Features = append(req.Features, feature)

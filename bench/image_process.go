@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"time"
@@ -42,6 +43,20 @@ func (p *imageProcess) stop() error {
 	_ = p.process.Wait()
 	p.process = nil
 	return nil
+}
+
+// clusterIDs are the forms in which a process tells its cluster's id: in the file where Kafka's nodes
+// keep it, or in the line by which it says that it serves.
+var clusterIDs = regexp.MustCompile(`(?m)^cluster\.id=(\S+)|^listening .* cluster=(\S+)$`)
+
+func (p *imageProcess) clusterID() (string, error) {
+	meta, _ := os.ReadFile(filepath.Join(p.dir, "meta.properties"))
+	log, _ := os.ReadFile(p.dir + ".log")
+	found := clusterIDs.FindStringSubmatch(string(meta) + "\n" + string(log))
+	if found == nil {
+		return "", errors.New("it does not tell the id of its cluster")
+	}
+	return found[1] + found[2], nil
 }
 
 // figures returns what the process has used since it was started, ready to be printed.

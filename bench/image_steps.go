@@ -1,11 +1,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"stet/bench/load"
@@ -17,7 +13,7 @@ func (r *imageRun) begin() (string, error) {
 		return "", err
 	}
 	err := eventually(func() (err error) {
-		r.cluster, err = clusterID(r.controller.dir)
+		r.cluster, err = r.controller.clusterID()
 		return err
 	})
 	if err != nil {
@@ -32,20 +28,6 @@ func (r *imageRun) begin() (string, error) {
 	}
 	r.conn, err = load.Dial(r.controllerAddr)
 	return fmt.Sprintf("brokers=%d", phantoms), err
-}
-
-// clusterID reads it where Kafka's nodes keep it.
-func clusterID(dir string) (string, error) {
-	text, err := os.ReadFile(filepath.Join(dir, "meta.properties"))
-	if err != nil {
-		return "", err
-	}
-	for line := range strings.Lines(string(text)) {
-		if id, ok := strings.CutPrefix(strings.TrimSpace(line), "cluster.id="); ok {
-			return id, nil
-		}
-	}
-	return "", errors.New("meta.properties has no cluster.id")
 }
 
 // create makes all topics, several a request, and times the requests.
@@ -150,27 +132,34 @@ func (r *imageRun) follow() (string, error) {
 	if err := r.broker.start(); err != nil {
 		return "", err
 	}
-	var answered time.Duration
 	var size int
-	var asked time.Time
 	err := eventually(func() error {
 		c, err := load.Dial(r.brokerAddr)
 		if err != nil {
 			return err
 		}
 		defer c.Close()
-		asked = time.Now()
 		topics, bytes, err := metadataOf(c, nil)
 		if err == nil && topics < r.topics {
 			err = fmt.Errorf("%d topics", topics)
 		}
-		answered, size = time.Since(asked), bytes
+		size = bytes
 		return err
 	})
-	took := asked.Sub(r.broker.begin)
+	took := time.Since(r.broker.begin)
 	if err != nil {
 		return "", err
 	}
+	c, err := load.Dial(r.brokerAddr)
+	if err != nil {
+		return "", err
+	}
+	defer c.Close()
+	asked := time.Now()
+	if _, _, err := metadataOf(c, nil); err != nil {
+		return "", err
+	}
+	answered := time.Since(asked)
 	used, err := r.broker.figures()
 	return fmt.Sprintf("complete_s=%.3f metadata_bytes=%d metadata_ms=%.1f %s", took.Seconds(), size,
 		milliseconds(answered), used), err

@@ -42,7 +42,7 @@ type RecordFunc func(seed [32]byte, config *node.Config, id env.Identity) (node.
 type Started struct {
 	Addr           string // of the first listener for clients; empty without the role of a broker
 	ControllerAddr string // of the controller's listener, if there is one
-	ClusterID      string // if it is known
+	ClusterID      string
 }
 
 // Serve runs a node until ctx ends, then stops it cleanly. It calls started once requests are
@@ -114,7 +114,7 @@ func run(ctx context.Context, n *node.Node, h *host, l listeners, o *Options,
 				return s.Fatal
 			case s.Stopped:
 				return nil
-			case s.Ready && !serving:
+			case s.Ready && s.ClusterID != "" && !serving: // a controller may have to wait for its quorum
 				serving = true
 				l.serve(n, o)
 				started(Started{l.clientAddr(), addr(l.controllers), s.ClusterID})

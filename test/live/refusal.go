@@ -53,10 +53,10 @@ func (b *Broker) variant(name string, replace ...string) *Broker {
 	return v
 }
 
-// copyOf is a variant on a copy of the node's data, which must not be in use.
-func (b *Broker) copyOf(name string, replace ...string) (*Broker, error) {
-	v := b.variant(name, replace...)
-	return v, os.CopyFS(v.Dir, os.DirFS(b.Dir))
+// copyOf is a variant of b on a copy of the data of a node that does not run, b itself or another.
+func (b *Broker) copyOf(data *Broker, name string) (*Broker, error) {
+	v := b.variant(name)
+	return v, os.CopyFS(v.Dir, os.DirFS(data.Dir))
 }
 
 // overwrite changes the bytes at an offset of the one file below the node's data that matches.

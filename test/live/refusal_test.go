@@ -44,21 +44,21 @@ func TestClusterRefusesDirectoriesThatAreNotItsOwn(t *testing.T) {
 	require.NoError(t, cluster.Stop())
 	first := cluster.Nodes[0]
 
-	wrongNode, err := first.copyOf("wrong-node", "--node-id 1", "--node-id 2")
+	wrongNode, err := cluster.Nodes[1].copyOf(first, "wrong-node")
 	require.NoError(t, err)
 	requireRefusal(t, wrongNode, `node 1, this is node 2|of node 1`)
 
-	newerLog, err := first.copyOf("newer-log")
+	newerLog, err := first.copyOf(first, "newer-log")
 	require.NoError(t, err)
 	require.NoError(t, newerLog.overwrite("stet/raft/log-*", 8, 99, 0, 0, 0))
 	requireRefusal(t, newerLog, `raft log of version 99, of a newer release`)
 
-	newerMeta, err := first.copyOf("newer-meta")
+	newerMeta, err := first.copyOf(first, "newer-meta")
 	require.NoError(t, err)
 	require.NoError(t, newerMeta.edit("meta.properties", "version=1", "version=2"))
 	requireRefusal(t, newerMeta, `meta\.properties.*version`)
 
-	otherLog, err := first.copyOf("other-log")
+	otherLog, err := first.copyOf(first, "other-log")
 	require.NoError(t, err)
 	raft := filepath.Join("stet", "raft")
 	require.NoError(t, os.RemoveAll(filepath.Join(otherLog.Dir, raft)))
