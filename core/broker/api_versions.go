@@ -29,15 +29,11 @@ func (b *Broker) apiVersions(r *env.Request, o origin, m *kmsg.ApiVersionsReques
 // addFeatures tells the levels of behaviour (KIP-584), as of this broker's image.
 func (b *Broker) addFeatures(answer *kmsg.ApiVersionsResponse) {
 	for _, f := range metadata.AdvertisedFeatures() {
-		s := kmsg.NewApiVersionsResponseSupportedFeature()
-		s.Name, s.MinVersion, s.MaxVersion = f.Name, f.Min, f.Max
-		answer.SupportedFeatures = append(answer.SupportedFeatures, s)
+		wire.AddSupportedFeature(answer, f.Name, f.Min, f.Max)
 	}
 	answer.FinalizedFeaturesEpoch = int64(b.image.Index())
 	for _, f := range b.image.FinalizedFeatures() {
-		s := kmsg.NewApiVersionsResponseFinalizedFeature()
-		s.Name, s.MinVersionLevel, s.MaxVersionLevel = f.Name, f.Level, f.Level
-		answer.FinalizedFeatures = append(answer.FinalizedFeatures, s)
+		wire.AddFinalizedFeature(answer, f.Name, f.Level)
 	}
 }
 

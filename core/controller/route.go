@@ -30,6 +30,8 @@ func (c *Controller) request(r *env.Request) {
 		c.alterConfigs(r, body)
 	case *kmsg.UpdateFeaturesRequest:
 		c.updateFeatures(r, body)
+	case *kmsg.DescribeClusterRequest:
+		c.describeCluster(r, body)
 	case *kmsg.UnregisterBrokerRequest:
 		c.unregisterBroker(r, body)
 	case *wire.MetadataIndexRequest:

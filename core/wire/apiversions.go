@@ -39,6 +39,20 @@ func NewApiVersionsResponse(l Listener) *kmsg.ApiVersionsResponse {
 	return response
 }
 
+// AddSupportedFeature tells that levels of a feature are supported (KIP-584).
+func AddSupportedFeature(answer *kmsg.ApiVersionsResponse, name string, least, most int16) {
+	f := kmsg.NewApiVersionsResponseSupportedFeature()
+	f.Name, f.MinVersion, f.MaxVersion = name, least, most
+	answer.SupportedFeatures = append(answer.SupportedFeatures, f)
+}
+
+// AddFinalizedFeature tells the level of a feature that is in force.
+func AddFinalizedFeature(answer *kmsg.ApiVersionsResponse, name string, level int16) {
+	f := kmsg.NewApiVersionsResponseFinalizedFeature()
+	f.Name, f.MinVersionLevel, f.MaxVersionLevel = name, level, level
+	answer.FinalizedFeatures = append(answer.FinalizedFeatures, f)
+}
+
 // ValidClientSoftware says whether Kafka accepts a client's software name or version (KIP-511):
 // letters, digits, dots and dashes, with a letter or digit at both ends.
 func ValidClientSoftware(s string) bool {

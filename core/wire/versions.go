@@ -103,6 +103,7 @@ var controllerVersions = [...]KeyVersions{
 	{KeyIncrementalAlterConfigs, "IncrementalAlterConfigs", 0, 1, 0, 1},
 	{KeyDescribeQuorum, "DescribeQuorum", 0, 2, 0, 0},
 	{KeyUpdateFeatures, "UpdateFeatures", 0, 2, 0, 0},
+	{KeyDescribeCluster, "DescribeCluster", 0, 2, 0, 0},
 	{KeyBrokerRegistration, "BrokerRegistration", 0, 4, 0, 0},
 	{KeyBrokerHeartbeat, "BrokerHeartbeat", 0, 2, 0, 0},
 	{KeyUnregisterBroker, "UnregisterBroker", 0, 0, 0, 0},
