@@ -129,6 +129,9 @@ func (d *describing) config(c *metadata.DescribedConfig) kmsg.DescribeConfigsRes
 	out.Name, out.Value, out.ReadOnly = c.Name, &c.Value, c.ReadOnly
 	out.Source, out.IsDefault = kmsg.ConfigSource(c.Source), c.Source == metadata.SourceDefault
 	out.ConfigType = kmsg.ConfigType(c.Type)
+	if c.Unset {
+		out.Value = nil
+	}
 	if !d.request.IncludeSynonyms {
 		return out
 	}

@@ -1,6 +1,8 @@
 package broker
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"stet/core/kafka"
@@ -9,8 +11,16 @@ import (
 
 // values returns what the configuration says under the names of Kafka's broker settings.
 func (c *Config) values() kafka.BrokerValues {
+	var listeners []string
+	for _, l := range c.Listeners {
+		listeners = append(listeners, fmt.Sprintf("%s://%s", l.Name, kafka.JoinHostPort(l.Host, l.Port)))
+	}
 	return kafka.BrokerValues{
 		Topic:                    c.Topic,
+		AdvertisedListeners:      strings.Join(listeners, ","),
+		LogDirs:                  strings.Join(c.Directories, ","),
+		NodeID:                   int32(c.NodeID),
+		Rack:                     c.Rack,
 		AutoCreateTopics:         c.AutoCreateTopics,
 		CheckpointIntervalMs:     c.CheckpointInterval.Milliseconds(),
 		DefaultReplicationFactor: c.DefaultReplicationFactor,

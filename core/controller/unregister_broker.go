@@ -1,6 +1,8 @@
 package controller
 
 import (
+	"fmt"
+
 	"stet/core/env"
 	"stet/core/kafka"
 	"stet/core/metadata"
@@ -24,5 +26,10 @@ func (c *Controller) unregisterBroker(r *env.Request, m *kmsg.UnregisterBrokerRe
 		return
 	}
 	records, code := metadata.UnregisterBroker(c.queue.latest, kafka.BrokerID(m.BrokerID))
-	c.decided(r, records, refuse(code), refuse, nil)
+	answer := kmsg.NewPtrUnregisterBrokerResponse()
+	if code != kafka.None {
+		why := fmt.Sprintf("broker %d is not registered", m.BrokerID)
+		answer.ErrorCode, answer.ErrorMessage = int16(code), &why
+	}
+	c.decided(r, records, answer, refuse, nil)
 }

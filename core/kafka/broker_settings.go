@@ -13,6 +13,11 @@ import (
 type BrokerValues struct {
 	Topic TopicConfig // where a topic sets nothing
 
+	AdvertisedListeners string
+	LogDirs             string
+	NodeID              int32
+	Rack                string
+
 	AutoCreateTopics         bool
 	CheckpointIntervalMs     int64
 	DefaultReplicationFactor int16
@@ -30,7 +35,7 @@ type BrokerValues struct {
 type BrokerSetting struct {
 	Name    string
 	Type    SettingType
-	Default string // Kafka's, except where Stet does something else
+	Default string // Kafka's, except where Stet does something else; "" for none
 	// Dynamic settings can be changed while brokers run, for one or for all that set nothing.
 	// Others are read when a broker starts.
 	Dynamic bool
@@ -102,6 +107,12 @@ func FindBrokerSetting(name string) (BrokerSetting, bool) {
 // defaults of all topic settings.
 func BrokerSettings() []BrokerSetting {
 	all := []BrokerSetting{
+		brokerText("advertised.listeners", SettingList,
+			func(v *BrokerValues) *string { return &v.AdvertisedListeners }),
+		brokerText("broker.rack", SettingString, func(v *BrokerValues) *string { return &v.Rack }),
+		brokerText("log.dirs", SettingList, func(v *BrokerValues) *string { return &v.LogDirs }),
+		brokerNumber("node.id", SettingInt, "", 0, math.MaxInt32,
+			func(v *BrokerValues) *int32 { return &v.NodeID }),
 		brokerBool("auto.create.topics.enable", "true",
 			func(v *BrokerValues) *bool { return &v.AutoCreateTopics }),
 		brokerNumber("broker.heartbeat.interval.ms", SettingInt, "2000", 1, math.MaxInt32,
@@ -152,6 +163,17 @@ func brokerBool(name, value string, field func(*BrokerValues) *bool) BrokerSetti
 			return err
 		},
 		text: func(v *BrokerValues) string { return strconv.FormatBool(*field(v)) },
+	}
+}
+
+func brokerText(name string, kind SettingType, field func(*BrokerValues) *string) BrokerSetting {
+	return BrokerSetting{
+		Name: name, Type: kind,
+		set: func(v *BrokerValues, value string) error {
+			*field(v) = value
+			return nil
+		},
+		text: func(v *BrokerValues) string { return *field(v) },
 	}
 }
 

@@ -250,6 +250,14 @@ func SplitHostPort(address string) (host string, port int32, err error) {
 	return host, int32(n), nil
 }
 
+// JoinHostPort makes host:port, which SplitHostPort takes apart.
+func JoinHostPort(host string, port int32) string {
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	return fmt.Sprintf("%s:%d", host, port)
+}
+
 // everyInterface says whether a host means all addresses of the machine.
 func everyInterface(host string) bool { return host == "" || host == "0.0.0.0" || host == "::" }
 

@@ -48,6 +48,8 @@ func TestAnAddressOfIPv6StandsInBrackets(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "fe80::1", host)
 	require.EqualValues(t, 80, port)
+	require.Equal(t, "[fe80::1]:80", JoinHostPort(host, port))
+	require.Equal(t, "h:1", JoinHostPort("h", 1))
 	for _, wrong := range []string{"", "h", "h:", "h:x", "h:65536", "h:-1", "::1:80", "a b:1", "[::1:80"} {
 		_, _, err := SplitHostPort(wrong)
 		require.Error(t, err, wrong)

@@ -67,7 +67,7 @@ type alteration struct {
 	asked     *ResourceChange
 	records   []Record
 	faults    []string // all that is wrong
-	malformed bool     // some of it with the request, not with a value
+	malformed bool     // some of it with the request, not with a value of a topic
 }
 
 func (a *alteration) fault(format string, args ...any) {
@@ -163,9 +163,12 @@ func (a *alteration) change(i int) {
 		a.fault("%s: there is no operation %d", c.Name, c.Op)
 	case c.Op == ConfigDelete && isSet:
 		a.delete(c.Name) // also what this software does not know, because another version did
+	case !known && c.Op == ConfigDelete: // it is not set
 	case !known:
-		a.fault("%s: there is no such %s setting", c.Name, a.kind())
+		a.malformed = a.malformed || a.ofBroker()
+		a.fault("%s: there is no such setting of a %s", c.Name, a.kind())
 	case s.refused != "":
+		a.malformed = a.malformed || s.fixed
 		a.fault("%s: %s", c.Name, s.refused)
 	case c.Op == ConfigDelete:
 	case c.Value == nil:
@@ -178,8 +181,10 @@ func (a *alteration) change(i int) {
 	}
 }
 
+func (a *alteration) ofBroker() bool { return a.asked.Resource.Type == ResourceBroker }
+
 func (a *alteration) kind() string {
-	if a.asked.Resource.Type == ResourceBroker {
+	if a.ofBroker() {
 		return "broker"
 	}
 	return "topic"
@@ -197,6 +202,9 @@ func (a *alteration) set(c *ConfigChange, s *setting) {
 		value = changeList(list, value, c.Op)
 	}
 	if err := s.check(value); err != nil {
+		// Kafka's brokers judge their settings and call it a bad request; topics are judged by the
+		// controller, which calls it a bad setting.
+		a.malformed = a.malformed || a.ofBroker()
 		a.faults = append(a.faults, err.Error())
 		return
 	}
@@ -243,6 +251,7 @@ type setting struct {
 	kind    kafka.SettingType
 	initial string // where nothing is set
 	refused string // why it can not be changed; "" if it can
+	fixed   bool   // nobody can change it
 	check   func(string) error
 }
 
@@ -254,7 +263,8 @@ func settingOf(r Resource, name string) (setting, bool) {
 	s, known := kafka.FindBrokerSetting(name)
 	out := setting{kind: s.Type, initial: s.Default, check: s.Check}
 	switch {
-	case !s.Dynamic:
+	case known && !s.Dynamic:
+		out.fixed = true
 		out.refused = "it is read when a broker starts, and can not be changed while it runs"
 	case s.WholeCluster && r.Name != "":
 		out.refused = "it must be the same on all brokers: set it for the default broker"

@@ -27,6 +27,7 @@ type DescribedConfig struct {
 	Type        kafka.SettingType
 	Source      ConfigSource
 	ReadOnly    bool // it can not be changed while brokers run
+	Unset       bool // nothing is set, and there is no default
 	Synonyms    []ConfigSynonym
 }
 
@@ -70,6 +71,9 @@ func (m *Image) DescribeBrokerConfigs(static *kafka.BrokerValues, broker kafka.B
 		s := &settings[i]
 		d := DescribedConfig{Name: s.Name, Type: s.Type, ReadOnly: !s.Dynamic}
 		d.Synonyms = m.brokerSynonyms(static, broker, s)
+		if last := len(d.Synonyms) - 1; s.Default == "" {
+			d.Synonyms, d.Unset, d.Source = d.Synonyms[:last], last == 0, SourceDefault
+		}
 		out[i] = d.resolve()
 	}
 	return out
