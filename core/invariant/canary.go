@@ -9,6 +9,7 @@ const (
 	CanaryRaftAckBeforeSync                   // 32
 	CanaryRaftVoteLost                        // 33
 	CanaryRaftAloneBeforeSync                 // 35
+	CanaryExpiredOneByOne                     // 38
 	CanarySnapshotOffByOne                    // 40
 	CanaryNoCheckQuorum                       // 42
 	CanaryStraysOfHalfAnImage                 // 43
@@ -38,6 +39,7 @@ var canaryInfos = [canaryCount]CanaryInfo{
 	CanaryRaftAckBeforeSync:     {"32", "raft-acknowledges-before-sync", "KAFKA-10533"},
 	CanaryRaftVoteLost:          {"33", "snapshot-loses-the-vote", "raft, CockroachDB #24854"},
 	CanaryRaftAloneBeforeSync:   {"35", "alone-applies-before-sync", "etcd #14370"},
+	CanaryExpiredOneByOne:       {"38", "expired-sessions-one-by-one", "KAFKA-13173"},
 	CanarySnapshotOffByOne:      {"40", "snapshot-index-off-by-one", "KAFKA-14618, KAFKA-14238"},
 	CanaryNoCheckQuorum:         {"42", "no-check-quorum", "KAFKA-15489, etcd #8243"},
 	CanaryStraysOfHalfAnImage:   {"43", "strays-by-half-an-image", "NATS #7556, #4410, #6188, #5382"},

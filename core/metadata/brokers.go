@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"stet/core/invariant"
 	"stet/core/kafka"
 )
 
@@ -81,6 +82,9 @@ func damageOf(old *Broker, r *Registration) damage {
 // FenceBrokers takes leadership and the place in every ISR from all these brokers at once. Those that
 // are not registered, or fenced already, are passed over.
 func FenceBrokers(image *Image, ids []kafka.BrokerID) []Record {
+	if invariant.CanaryExpiredOneByOne.On() && len(ids) > 1 {
+		return append(FenceBrokers(image, ids[:1]), FenceBrokers(image, ids[1:])...)
+	}
 	var records []Record
 	for b := range image.Brokers() {
 		if slices.Contains(ids, b.ID) && !b.Fenced {
