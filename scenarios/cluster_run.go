@@ -174,7 +174,7 @@ func (r *clusterRun) result() *Result {
 
 // What a run of a cluster has to reach to be worth its name.
 const (
-	minClusterOperations = 100
+	minClusterOperations = 60
 	minClusterEvents     = 3000
 )
 

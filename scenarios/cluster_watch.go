@@ -6,6 +6,7 @@ import (
 	"stet/core/broker"
 	"stet/core/controller"
 	"stet/core/env"
+	"stet/core/quorum"
 	"stet/node"
 	"stet/scenarios/invariants"
 	"stet/scenarios/schedule"
@@ -19,12 +20,15 @@ type clusterWatch struct {
 	state *invariants.Cluster
 	// damaged are the machines whose records may be gone: RF 1 stands kills and nothing more.
 	damaged map[sim.Place]bool
+	voters  map[sim.Place]*quorum.Quorum // as last seen
+	lives   map[sim.Place]int            // of voters: a process has several, one after each failure of its log
 }
 
 func newClusterWatch(r *clusterRun) *clusterWatch {
 	step := func() int64 { return int64(r.world.Scheduler.EventCount()) }
 	w := &clusterWatch{
 		clusterRun: r, state: invariants.New(stateFindings{r.findings}, step), damaged: map[sim.Place]bool{},
+		voters: map[sim.Place]*quorum.Quorum{}, lives: map[sim.Place]int{},
 	}
 	for _, m := range r.machines {
 		w.state.Watch(m.Place, m.Disk)
@@ -115,7 +119,7 @@ func (t *machineTap) Turned(l node.LoopID, out *env.Effects) {
 	case *controller.Controller:
 		if q := core.Voter(); q != nil {
 			state.Controller(&invariants.Voter{
-				Place: m.Place, Life: m.Lives(), Status: q.Status(), Log: q, Image: core.Image(),
+				Place: m.Place, Life: t.watch.lifeOf(m, q), Status: q.Status(), Log: q, Image: core.Image(),
 				Ready: core.Ready(), Disk: m.Disk,
 			})
 		}
@@ -127,6 +131,15 @@ func (t *machineTap) Turned(l node.LoopID, out *env.Effects) {
 	case *broker.Broker:
 		state.Broker(m.Place, m.Lives(), core.Image())
 	}
+}
+
+// lifeOf numbers the lives of the voter of a machine.
+func (w *clusterWatch) lifeOf(m *sim.Machine, q *quorum.Quorum) int {
+	if w.voters[m.Place] != q {
+		w.voters[m.Place] = q
+		w.lives[m.Place]++
+	}
+	return w.lives[m.Place]
 }
 
 // controllerOf returns the controller of a running machine, or nil.

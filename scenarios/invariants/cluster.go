@@ -27,7 +27,7 @@ type Log interface {
 // Voter is what is seen of a controller after a turn.
 type Voter struct {
 	Place  sim.Place
-	Life   int // of its process, from 1
+	Life   int // of the voter, from 1: a process has another after a failure of its log
 	Status quorum.Status
 	Log    Log
 	Image  *metadata.Image // as of Status.Applied
