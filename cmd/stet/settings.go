@@ -144,51 +144,28 @@ func nodeConfig(f *serveFlags) (*node.Config, *kafka.ListenerPlan, error) {
 }
 
 // setKafkaName applies one broker setting under Kafka's name. Defaults of topics go by the topic's
-// name, with or without Kafka's "log." in front.
+// name too, and without Kafka's "log." in front.
 func setKafkaName(c *node.Config, name, value string) error {
-	b := &c.Broker
 	switch name {
-	case "auto.create.topics.enable":
-		return setBool(&b.AutoCreateTopics, value)
-	case "num.partitions":
-		err := setInt(&b.NumPartitions, value, 1, 1<<20)
-		c.Controller.NumPartitions = b.NumPartitions
-		return err
-	case "default.replication.factor":
-		err := setInt(&b.DefaultReplicationFactor, value, 1, 1<<15-1)
-		c.Controller.DefaultReplicationFactor = b.DefaultReplicationFactor
-		return err
-	case "fetch.max.bytes":
-		return setInt(&b.FetchMaxBytes, value, 1024, 1<<31-1)
-	case "max.incremental.fetch.session.cache.slots":
-		return setInt(&b.FetchSessionSlots, value, 0, 1<<20)
-	case "num.recovery.threads.per.data.dir":
-		return setInt(&b.RecoveryJobs, value, 1, 1<<10)
 	case "socket.request.max.bytes":
 		return setInt(&c.MaxFrameBytes, value, 1, 1<<31-1)
 	case "queued.max.request.bytes":
 		return setInt(&c.RequestBudgetBytes, value, 1, 1<<40)
-	case "message.max.bytes":
-		return setTopicDefault(c, "max.message.bytes", value)
-	case "log.roll.ms":
-		return setTopicDefault(c, "segment.ms", value)
-	case "log.flush.interval.messages":
-		return setTopicDefault(c, "flush.messages", value)
+	case "node.id", "broker.rack", "log.dirs":
+		return errors.New("give it as a flag: node-id, rack, data-dir")
 	}
-	return setTopicDefault(c, strings.TrimPrefix(name, "log."), value)
-}
-
-// setTopicDefault sets what topics have that do not say otherwise, by the rules for topics.
-func setTopicDefault(c *node.Config, name, value string) error {
-	setting, known := kafka.FindTopicSetting(name)
-	if !known {
-		return errors.New("no such setting")
+	if t, known := kafka.FindTopicSetting(strings.TrimPrefix(name, "log.")); known {
+		if name = t.BrokerName(); name == "" { // nothing to set, but the value that is true anyway
+			return t.Check(value)
+		}
 	}
-	if err := setting.Check(value); err != nil {
+	if err := c.Broker.Set(name, value); err != nil {
 		return err
 	}
-	_ = c.Controller.Topic.Set(name, value) // to tell; Check has accepted the value
-	return c.Broker.Topic.Set(name, value)
+	k := &c.Controller
+	k.Topic, k.NumPartitions = c.Broker.Topic, c.Broker.NumPartitions
+	k.DefaultReplicationFactor = c.Broker.DefaultReplicationFactor
+	return nil
 }
 
 func setBool(to *bool, value string) error {

@@ -88,6 +88,18 @@ func TestDefaultsThatNothingObeysAreRefused(t *testing.T) {
 	err := serveWith(t, "", "--set", "log.retention.ms=1000", "--set", "log.cleanup.policy=compact")
 	require.ErrorContains(t, err, "retention.ms")
 	require.ErrorContains(t, err, "cleanup.policy")
+	err = serveWith(t, "", "--set", "node.id=3", "--set", "remote.storage.enable=true")
+	require.ErrorContains(t, err, "setting node.id: give it as a flag")
+	require.ErrorContains(t, err, "setting remote.storage.enable: ")
+}
+
+func TestSettingsOfTheBrokerAreTheControllersToo(t *testing.T) {
+	_, config := settle(t, "", "--set", "num.partitions=4", "--set", "default.replication.factor=2",
+		"--set", "min.insync.replicas=3", "--set", "producer.id.expiration.ms=5000")
+	require.EqualValues(t, 4, config.Controller.NumPartitions)
+	require.EqualValues(t, 2, config.Controller.DefaultReplicationFactor)
+	require.EqualValues(t, 3, config.Controller.Topic.MinInsyncReplicas)
+	require.EqualValues(t, 5, config.Broker.ProducerExpiration.Seconds())
 }
 
 func TestAllFaultsOfSettingsAreNamedAtOnce(t *testing.T) {

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -32,6 +33,30 @@ func (c *Config) values() kafka.BrokerValues {
 		RecoveryJobs:             int32(c.RecoveryJobs),
 		RequestTimeoutMs:         c.RequestTimeout.Milliseconds(),
 	}
+}
+
+// Set changes a setting under Kafka's name, as of the start of the process. The error does not name it.
+// What names this node and its places is not set by it.
+func (c *Config) Set(name, value string) error {
+	s, known := kafka.FindBrokerSetting(name)
+	if !known {
+		return errors.New("no such setting")
+	}
+	if err := s.Check(value); err != nil {
+		return errors.New(strings.TrimPrefix(err.Error(), name+": "))
+	}
+	v := c.values()
+	if err := s.Set(&v, value); err != nil {
+		return err
+	}
+	c.Topic, c.AutoCreateTopics, c.NumPartitions = v.Topic, v.AutoCreateTopics, v.NumPartitions
+	c.CheckpointInterval = time.Duration(v.CheckpointIntervalMs) * time.Millisecond
+	c.DefaultReplicationFactor, c.FetchMaxBytes = v.DefaultReplicationFactor, v.FetchMaxBytes
+	c.FetchSessionSlots, c.RecoveryJobs = int(v.FetchSessionSlots), int(v.RecoveryJobs)
+	c.HeartbeatInterval = time.Duration(v.HeartbeatIntervalMs) * time.Millisecond
+	c.ProducerExpiration = time.Duration(v.ProducerExpirationMs) * time.Millisecond
+	c.RequestTimeout = time.Duration(v.RequestTimeoutMs) * time.Millisecond
+	return nil
 }
 
 // inForce returns the configuration under what the metadata set while brokers run: for all of them,
