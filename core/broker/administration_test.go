@@ -142,7 +142,7 @@ func TestAddedPartitionsServeWhenTheAnswerComes(t *testing.T) {
 func TestWhatTheControllerDoesNotDecideIsOutOfTime(t *testing.T) {
 	h := newHarness(t, nil)
 	h.createTopic("a", 1)
-	h.controller.silent = true
+	h.controller.undecided = true
 	features, unregister := kmsg.NewPtrUpdateFeaturesRequest(), kmsg.NewPtrUnregisterBrokerRequest()
 	features.Version, features.TimeoutMillis = 2, 5000
 	replace := kmsg.NewPtrAlterConfigsRequest()

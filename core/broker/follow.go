@@ -35,7 +35,7 @@ func (b *Broker) follow() {
 		wait = 0 // where the controller is, is wanted now
 	}
 	f.under = true
-	b.link.sendFor(b, wait+b.linkPatience(), &wire.MetadataFetchRequest{
+	b.link.sendVital(b, wait+b.linkPatience(), &wire.MetadataFetchRequest{
 		BrokerID:  int32(b.config.NodeID),
 		ClusterID: b.image.ClusterID(),
 		FromIndex: int64(b.image.Index()) + 1,
@@ -132,6 +132,9 @@ func (b *Broker) linkOpened() {
 	}
 	b.timers.clear(&b.follower.paused)
 	b.follow()
+	if b.register.known {
+		b.register.heartbeat(b)
+	}
 	b.creates.linkOpened(b)
 }
 

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -30,6 +31,20 @@ func TestSilentLinkIsLeft(t *testing.T) {
 	h.deliver()
 	require.Equal(t, "k2", h.peer)
 	require.True(t, h.broker.Ready())
+}
+
+func TestLateDecisionIsNoReasonToLeaveTheLink(t *testing.T) {
+	h := newHarness(t, func(c *Config) { c.RequestTimeout = time.Second })
+	h.controller.undecided = true
+	m := kmsg.NewPtrInitProducerIDRequest()
+	m.Version = 4
+	h.ask(1, m)
+	h.tick(999)
+	require.Empty(t, h.take())
+	h.tick(1)
+	require.EqualValues(t, kafka.CoordinatorLoadInProgress, h.one().(*kmsg.InitProducerIDResponse).ErrorCode)
+	require.True(t, h.broker.link.up())
+	require.Len(t, h.dialled, 1)
 }
 
 func TestOnlyControllerIsAskedAgainOverTheSameLink(t *testing.T) {

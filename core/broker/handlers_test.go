@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -285,7 +286,7 @@ func TestWrongLeaderIsToldTheRightOne(t *testing.T) {
 	topic := h.controller.image.Topic("orders")
 	h.controller.commit(&metadata.BrokerRecord{Broker: metadata.Broker{
 		ID: 2, Epoch: -1,
-		Endpoints: []metadata.Endpoint{{Name: "PLAINTEXT", Host: "b2", Port: 9}},
+		Endpoints: []metadata.Endpoint{{Name: "INTERNAL", Host: "x2", Port: 8}, {Name: "PLAINTEXT", Host: "b2", Port: 9}},
 	}},
 		&metadata.PartitionRecord{TopicID: topic.ID, Partition: metadata.Partition{
 			Replicas: []kafka.BrokerID{1, 2}, LeaderEpoch: 5, Epoch: 5,
@@ -307,6 +308,89 @@ func TestWrongLeaderIsToldTheRightOne(t *testing.T) {
 	require.EqualValues(t, kafka.NotLeaderOrFollower, f.ErrorCode)
 	require.EqualValues(t, 2, f.CurrentLeader.LeaderID)
 	require.Equal(t, "b2", fetched.Brokers[0].Host)
+}
+
+func TestMetadataTellOfTheWholeCluster(t *testing.T) {
+	h := newHarness(t, nil)
+	h.createTopic("orders", 4)
+	topic := h.controller.image.Topic("orders")
+	broker := func(id kafka.BrokerID, fenced bool) metadata.Record {
+		return &metadata.BrokerRecord{Broker: metadata.Broker{
+			ID: id, Epoch: -1, Fenced: fenced, Rack: "r",
+			Endpoints: []metadata.Endpoint{
+				{Name: "INTERNAL", Host: "inside", Port: 1},
+				{Name: "PLAINTEXT", Host: fmt.Sprint("b", id), Port: 9},
+			},
+		}}
+	}
+	partition := func(id kafka.PartitionID, leader kafka.BrokerID) metadata.Record {
+		return &metadata.PartitionRecord{TopicID: topic.ID, ID: id, Partition: metadata.Partition{
+			Replicas: []kafka.BrokerID{3, 1, 2}, LeaderEpoch: 7, Epoch: 5,
+			Standing: metadata.Standing{ISR: []kafka.BrokerID{1, 2}, Leader: leader},
+		}}
+	}
+	h.controller.commit(broker(2, false), broker(3, true),
+		partition(0, 1), partition(1, 2), partition(2, 3), partition(3, kafka.NoBroker))
+	h.controller.publish(h)
+	h.deliver()
+	m := h.metadata(12, false, "orders")
+	require.EqualValues(t, 1, m.ControllerID, "clients may ask this broker for everything")
+	require.Len(t, m.Brokers, 2, "without the one that is fenced")
+	require.Equal(t, "b2", m.Brokers[1].Host, "the listener by which the client came")
+	require.Equal(t, "r", *m.Brokers[1].Rack)
+	for i, want := range []struct {
+		leader int32
+		code   kafka.ErrorCode
+	}{
+		{1, kafka.None},
+		{2, kafka.None},
+		{-1, kafka.LeaderNotAvailable},
+		{-1, kafka.LeaderNotAvailable},
+	} {
+		p := &m.Topics[0].Partitions[i]
+		require.Equal(t, want.leader, p.Leader, i)
+		require.Equal(t, want.code, kafka.ErrorCode(p.ErrorCode), i)
+		require.EqualValues(t, 7, p.LeaderEpoch)
+		require.Equal(t, []int32{3, 1, 2}, p.Replicas)
+		require.Equal(t, []int32{1, 2}, p.ISR)
+		require.Equal(t, []int32{3}, p.OfflineReplicas)
+	}
+}
+
+func TestLeaderEpochDoesNotGoBackOverARestart(t *testing.T) {
+	h := newHarness(t, nil)
+	h.createTopic("orders", 1)
+	h.controller.lead("orders", 0, 30, 1)
+	h.controller.publish(h)
+	h.deliver()
+	require.Zero(t, h.produce(1, "orders", 0, "a").ErrorCode)
+	h.kill()
+	h.start()
+	r := h.broker.host.all[0]
+	epoch := r.Log().LatestEpoch()
+	require.Greater(t, epoch, kafka.LeaderEpoch(30))
+	require.True(t, r.Leading())
+	r.Resign()
+	r.Lead(partition.Leadership{Epoch: epoch - 1, ISR: []kafka.BrokerID{1}, ReplicationFactor: 1}, &h.out)
+	require.False(t, r.Leading(), "the log knows a later one")
+	r.Lead(partition.Leadership{Epoch: epoch, ISR: []kafka.BrokerID{1}, ReplicationFactor: 1}, &h.out)
+	require.True(t, r.Leading())
+}
+
+func TestFormerLifeOfATopicMayLieInAnotherDirectory(t *testing.T) {
+	h := newHarness(t, func(c *Config) { c.Directories = []string{"a", "b"} })
+	name := kafka.TopicPartition{Topic: "orders"}
+	found := func(id byte) *foundDirectory {
+		return &foundDirectory{replicas: []foundReplica{{name: name, topicID: kafka.TopicID{id}}}}
+	}
+	b := h.broker
+	b.host.adopt(b, 0, found(7))
+	b.host.adopt(b, 1, found(8))
+	require.NoError(t, b.Fatal())
+	stray := b.host.takeStray(kafka.TopicID{8}, "orders", 0)
+	require.EqualValues(t, 1, stray.Handles().Dir())
+	b.host.adopt(b, 1, found(7))
+	require.EqualError(t, b.Fatal(), "orders-0 is in data directories a and b")
 }
 
 func TestEpochOfTheClientIsChecked(t *testing.T) {

@@ -300,6 +300,7 @@ type standIn struct {
 	release   bool            // lets brokers go that want to stop
 	down      map[string]bool // addresses that refuse connections
 	silent    bool            // answers nothing but metadata fetches
+	undecided bool            // answers nothing but metadata fetches and heartbeats
 	stale     bool            // refuses the next heartbeat
 	deaf      bool            // takes requests, and loses the answers to all but metadata fetches
 	claims    []int64         // the previous broker epochs of the registrations
@@ -339,7 +340,7 @@ func (c *standIn) request(h *harness, slot env.Slot, frame []byte) {
 			return
 		}
 		c.waiting = append(c.waiting, slot)
-	} else if !c.silent {
+	} else if _, beat := req.Body.(*kmsg.BrokerHeartbeatRequest); !c.silent && (beat || !c.undecided) {
 		if answer := c.decide(req.Body); !c.deaf {
 			c.answer(h, slot, answer)
 		}

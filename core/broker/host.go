@@ -82,7 +82,7 @@ func (h *host) adopt(b *Broker, dir env.DirID, found *foundDirectory) {
 			Partition: r.name.Partition, Broker: b.config.NodeID,
 		}, true, start, found.clean)
 		for _, other := range h.strays {
-			if other.Name() == r.name && other.Handles().Dir() != dir {
+			if other.Name() == r.name && other.TopicID == r.topicID && other.Handles().Dir() != dir {
 				b.fail("%s is in data directories %s and %s", r.name,
 					b.config.Directories[other.Handles().Dir()], b.config.Directories[dir])
 			}

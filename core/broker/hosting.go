@@ -1,6 +1,8 @@
 package broker
 
 import (
+	"slices"
+
 	"stet/core/env"
 	"stet/core/invariant"
 	"stet/core/kafka"
@@ -84,14 +86,16 @@ func (h *host) admit(b *Broker, topic *metadata.Topic, id kafka.PartitionID,
 // name may belong to a former life of the topic (checks.md M2). One that does not say its id was
 // being created, or is corrupt; recovery tells which.
 func (h *host) takeStray(topic kafka.TopicID, name string, id kafka.PartitionID) *hosted {
-	for i, r := range h.strays {
-		if r.Topic != name || r.Partition != id || r.TopicID != topic &&
-			r.TopicID != (kafka.TopicID{}) && !invariant.CanaryReplicaByName.On() {
-			continue
+	for _, want := range []kafka.TopicID{topic, {}} {
+		for i, r := range h.strays {
+			if r.Topic != name || r.Partition != id ||
+				r.TopicID != want && !invariant.CanaryReplicaByName.On() {
+				continue
+			}
+			r.TopicID = topic
+			h.strays = slices.Delete(h.strays, i, i+1)
+			return r
 		}
-		r.TopicID = topic
-		h.strays = append(h.strays[:i], h.strays[i+1:]...)
-		return r
 	}
 	return nil
 }

@@ -43,7 +43,8 @@ type answered interface {
 type linkRequest struct {
 	slot   env.Slot
 	caller answered
-	until  env.Mono // it takes the link for dead if there is no answer by then
+	until  env.Mono // it is overdue from then on
+	vital  bool     // and the link is taken for dead
 }
 
 // dial opens the link to the controller whose turn it is.
@@ -136,22 +137,28 @@ func (l *controllerLink) leadsNot(b *Broker, leader kafka.BrokerID) {
 	}
 }
 
-// send sends a request; without a link the caller is told at once.
+// send sends a request, whose caller is told env.ETimedOut if there is no answer in time; without a
+// link the caller is told at once.
 func (l *controllerLink) send(b *Broker, m kmsg.Request, caller answered) {
-	l.sendFor(b, b.config.RequestTimeout, m, caller)
+	l.put(b, m, linkRequest{caller: caller, until: b.now.Mono.Add(b.config.RequestTimeout)})
 }
 
-// sendFor sends a request whose answer a live controller gives within a time. If none comes, the
-// link is taken for dead, and the caller told that it ended.
-func (l *controllerLink) sendFor(b *Broker, patience time.Duration, m kmsg.Request,
+// sendVital sends a request that a live controller answers within a time. If it does not, the peer
+// may be gone without a word, and the link is left.
+func (l *controllerLink) sendVital(b *Broker, patience time.Duration, m kmsg.Request,
 	caller answered,
 ) {
+	l.put(b, m, linkRequest{caller: caller, until: b.now.Mono.Add(patience), vital: true})
+}
+
+func (l *controllerLink) put(b *Broker, m kmsg.Request, r linkRequest) {
 	if !l.up() {
-		caller.answered(b, nil, env.EReset)
+		r.caller.answered(b, nil, env.EReset)
 		return
 	}
 	l.slot++
-	l.requests = append(l.requests, linkRequest{l.slot, caller, b.now.Mono.Add(patience)})
+	r.slot = l.slot
+	l.requests = append(l.requests, r)
 	l.silence.watch(b)
 	start := b.out.Mark()
 	b.out.Bytes = wire.AppendRequest(b.out.Bytes, int32(l.slot), "stet-broker", m)
@@ -161,7 +168,7 @@ func (l *controllerLink) sendFor(b *Broker, patience time.Duration, m kmsg.Reque
 	})
 }
 
-// linkSilence ends a link over which an answer is overdue: the peer may be gone without a word.
+// linkSilence is told when an answer is overdue.
 type linkSilence struct{ timer }
 
 // watch sets the timer to when the next answer is overdue.
@@ -176,9 +183,24 @@ func (s *linkSilence) watch(b *Broker) {
 	}
 }
 
-func (s *linkSilence) due(b *Broker) { b.link.leave(b, env.ETimedOut, kafka.NoBroker) }
+func (s *linkSilence) due(b *Broker) {
+	l := &b.link
+	i := slices.IndexFunc(l.requests, func(r linkRequest) bool { return r.until <= b.now.Mono })
+	if i < 0 {
+		return
+	}
+	r := l.requests[i]
+	if r.vital {
+		l.leave(b, env.ETimedOut, kafka.NoBroker)
+		return
+	}
+	l.requests = slices.Delete(l.requests, i, i+1)
+	s.watch(b)
+	r.caller.answered(b, nil, env.ETimedOut)
+}
 
-// response takes an answer of the controller. One of a former link is late.
+// response takes an answer of the controller. One of a former link, or to a request that was given
+// up, is late.
 func (l *controllerLink) response(b *Broker, ev *env.Event) {
 	if ev.Conn != l.conn {
 		return

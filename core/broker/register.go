@@ -31,7 +31,7 @@ func (r *registration) begin(b *Broker) {
 		return
 	}
 	r.under = true
-	b.link.sendFor(b, b.linkPatience(), r.request(b), registering{})
+	b.link.sendVital(b, b.linkPatience(), r.request(b), registering{})
 }
 
 func (r *registration) request(b *Broker) *kmsg.BrokerRegistrationRequest {
@@ -168,12 +168,8 @@ func (r *registration) lost(b *Broker, other *metadata.Broker) {
 
 func (r *registration) heartbeat(b *Broker) {
 	b.timers.clear(&r.again)
-	if r.under || b.phase < phaseRunning || b.phase == phaseStopped {
-		return
-	}
-	if !b.link.up() {
-		r.later(b, false)
-		return
+	if r.under || b.phase < phaseRunning || b.phase == phaseStopped || !b.link.up() {
+		return // the next link begins with one
 	}
 	r.under = true
 	m := kmsg.NewPtrBrokerHeartbeatRequest()
@@ -183,7 +179,7 @@ func (r *registration) heartbeat(b *Broker) {
 	m.CurrentMetadataOffset = int64(b.image.Index())
 	m.WantFence = !r.caughtUp
 	m.WantShutdown = b.departure.under
-	b.link.sendFor(b, b.linkPatience(), m, beating{wantFence: m.WantFence})
+	b.link.sendVital(b, b.linkPatience(), m, beating{wantFence: m.WantFence})
 }
 
 // beating takes the answer to a heartbeat.
