@@ -20,7 +20,8 @@ type creator struct {
 	random  *rand.Rand
 	clients []*kgo.Client // one for each node, that knows no other
 	ledger  *ledger
-	next    int // number of the next new name
+	next    int            // number of the next new name
+	errors  map[string]int // by what they say, of requests that were not acknowledged
 }
 
 const (
@@ -74,10 +75,27 @@ func (c *creator) ask(ctx context.Context, do func(context.Context, *kgo.Broker)
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerTimeout)
 	defer cancel()
 	if err := do(limited, client.SeedBrokers()[0]); err != nil {
+		c.note(err)
 		time.Sleep(time.Duration(10+c.random.IntN(50)) * time.Millisecond)
 		return false
 	}
 	return true
+}
+
+// note counts an error; those of the network by their kind.
+func (c *creator) note(err error) {
+	text := "connection"
+	var answer *kerr.Error
+	switch {
+	case errors.As(err, &answer):
+		text = answer.Message
+	case errors.Is(err, context.DeadlineExceeded):
+		text = "timeout"
+	}
+	if c.errors == nil {
+		c.errors = map[string]int{}
+	}
+	c.errors[text]++
 }
 
 // names returns, sorted, the names with a standing.

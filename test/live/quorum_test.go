@@ -132,6 +132,13 @@ func TestClusterTopicsSurviveFaultsOfControllers(t *testing.T) {
 	for _, l := range ledgers {
 		acked, deleted, unanswered = acked+l.created, deleted+l.deleted, unanswered+l.unanswered
 	}
+	errors := map[string]int{}
+	for _, c := range load {
+		for text, n := range c.errors {
+			errors[text] += n
+		}
+	}
+	t.Logf("quorum: errors=%v", errors)
 	t.Logf("quorum: rounds=%d seed=%d faults=%v created=%d deleted=%d unanswered=%d formed=%v slowest_ack=%v",
 		*rounds, seed, counts, acked, deleted, unanswered,
 		formed.Round(time.Millisecond), slowest.Round(time.Millisecond))
