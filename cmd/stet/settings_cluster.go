@@ -159,9 +159,11 @@ func setMilliseconds(to *time.Duration, value string, least int64) error {
 	return err
 }
 
-// judgeTimes refuses heartbeats so rare that one that is late costs the session.
+// judgeTimes refuses heartbeats so rare that one that is late costs the session. A broker that was
+// killed has to put up with its own former session when it comes back.
 func judgeTimes(c *node.Config) error {
 	beat, session := c.Broker.HeartbeatInterval, c.Controller.SessionTimeout
+	c.Broker.DuplicateTimeout = max(c.Broker.DuplicateTimeout, 2*session)
 	if 2*beat > session {
 		return fmt.Errorf("setting broker.heartbeat.interval.ms: %d: "+
 			"give at most half of broker.session.timeout.ms, which is %d",

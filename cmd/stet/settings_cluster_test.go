@@ -59,6 +59,8 @@ func TestTimesOfTheQuorumGoByKafkasNames(t *testing.T) {
 	require.Equal(t, 2*time.Second, ticks*config.Controller.TickInterval)
 	require.Equal(t, 3*time.Second, config.Controller.SessionTimeout)
 	require.Equal(t, 500*time.Millisecond, config.Broker.HeartbeatInterval)
+	_, patient := settle(t, "", "--set=broker.session.timeout.ms=60000")
+	require.Equal(t, 2*time.Minute, patient.Broker.DuplicateTimeout, "longer than the session of a killed one")
 	require.False(t, config.Controller.AutoJoin)
 	require.EqualValues(t, 5, config.Controller.NumPartitions, "of topics whose creator leaves it open")
 	require.EqualValues(t, 3, config.Controller.DefaultReplicationFactor)

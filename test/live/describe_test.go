@@ -7,21 +7,16 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// describe returns what `stet cluster describe` prints of the cluster, by whichever node answers.
-func (c *Cluster) describe(t *testing.T) string {
+// describe returns what `stet cluster describe` prints of the cluster, asked of a node.
+func (c *Cluster) describe(t *testing.T, node int) string {
 	t.Helper()
-	var addresses []string
-	for _, b := range c.Nodes {
-		addresses = append(addresses, b.Address)
-	}
 	command := exec.Command("ip", "netns", "exec", c.hub,
-		"bin/stet", "cluster", "describe", "--bootstrap", strings.Join(addresses, ","))
+		"bin/stet", "cluster", "describe", "--bootstrap", c.Nodes[node-1].Address)
 	command.Dir = repository
 	out, err := command.CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -40,7 +35,7 @@ func directoryOf(t *testing.T, described string, node int) string {
 // TestClusterIsDescribed looks at a cluster as its operator does.
 func TestClusterIsDescribed(t *testing.T) {
 	cluster, _ := formed(t)
-	text := cluster.describe(t)
+	text := cluster.describe(t, 2)
 	require.Regexp(t, `^cluster=\S{22} brokers=3 voters=3 leader=[123] leaderEpoch=\d+ highWatermark=\d+\n`, text)
 	for i, b := range cluster.Nodes {
 		require.Contains(t, text, fmt.Sprintf("broker=%d addr=%s fenced=false\n", i+1, b.Address))

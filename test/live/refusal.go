@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// refusalTimeout is how long a process may take to find out that it must not go on.
-const refusalTimeout = 20 * time.Second
+// refusalTimeout is how long a process may take to find out that it must not go on. A broker takes
+// another one with its id for its own former life until that one's session would be over.
+const refusalTimeout = 45 * time.Second
 
 // Refusal runs the command until it ends by itself, and returns its exit code and the one line that
 // says why. It is an error if it goes on, or says nothing, or more than one such line.

@@ -123,7 +123,7 @@ func TestClusterDoesNotFormWhileListsDiffer(t *testing.T) {
 func TestClusterTakesBackAVoterThatLostItsDirectory(t *testing.T) {
 	cluster, stands := formed(t)
 	for _, node := range []int{1, 3} {
-		before := cluster.describe(t)
+		before := cluster.describe(t, 2)
 		require.NoError(t, cluster.kill(node))
 		b := cluster.Nodes[node-1]
 		require.NoError(t, os.RemoveAll(b.Dir))
@@ -134,7 +134,7 @@ func TestClusterTakesBackAVoterThatLostItsDirectory(t *testing.T) {
 		require.Eventually(t, func() bool {
 			return cluster.logged(node, "waits to be added")
 		}, refusalTimeout, 50*time.Millisecond)
-		require.Contains(t, cluster.describe(t), "voters=3")
+		require.Contains(t, cluster.describe(t, 2), "voters=3")
 		require.NoError(t, b.Kill())
 
 		b.command = joins
@@ -142,11 +142,11 @@ func TestClusterTakesBackAVoterThatLostItsDirectory(t *testing.T) {
 		stands()
 		old := directoryOf(t, before, node)
 		require.Eventually(t, func() bool {
-			now := cluster.describe(t)
+			now := cluster.describe(t, 2)
 			return strings.Contains(now, "voters=3 ") && !strings.Contains(now, old) &&
 				strings.Contains(now, fmt.Sprintf("controller=%d role=", node)) && !strings.Contains(now, "observer")
 		}, recoverTimeout, 100*time.Millisecond)
-		t.Logf("node %d was %s, is %s", node, old, directoryOf(t, cluster.describe(t), node))
+		t.Logf("node %d was %s, is %s", node, old, directoryOf(t, cluster.describe(t, 2), node))
 	}
 	require.NoError(t, cluster.Stop())
 }
