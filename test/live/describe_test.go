@@ -8,18 +8,24 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
 
-// describe returns what `stet cluster describe` prints of the cluster, asked of a node.
+// describe returns what `stet cluster describe` prints of the cluster, asked of a node, which may
+// have to wait for an election.
 func (c *Cluster) describe(t *testing.T, node int) string {
 	t.Helper()
-	command := exec.Command("ip", "netns", "exec", c.hub,
-		"bin/stet", "cluster", "describe", "--bootstrap", c.Nodes[node-1].Address)
-	command.Dir = repository
-	out, err := command.CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	var out []byte
+	require.Eventually(t, func() (ok bool) {
+		command := exec.Command("ip", "netns", "exec", c.hub,
+			"bin/stet", "cluster", "describe", "--bootstrap", c.Nodes[node-1].Address)
+		command.Dir = repository
+		var err error
+		out, err = command.CombinedOutput()
+		return err == nil
+	}, recoverTimeout, 100*time.Millisecond, "%s", &out)
 	return string(out)
 }
 
