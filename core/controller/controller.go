@@ -46,14 +46,15 @@ type Controller struct {
 
 // Metrics counts since the process started.
 type Metrics struct {
-	Requests      uint64 // decided
-	Refused       uint64 // because this node did not lead, or stopped leading
-	Entries       uint64 // committed
-	Snapshots     uint64 // begun
-	Installed     uint64 // snapshots of other controllers
-	Fenced        uint64 // brokers whose sessions ended
-	Restarts      uint64 // after a failed write of the log
-	MetadataBytes uint64 // of entries and snapshots sent to brokers
+	Requests         uint64 // decided
+	Refused          uint64 // because this node did not lead, or stopped leading
+	Entries          uint64 // committed
+	Snapshots        uint64 // begun
+	Installed        uint64 // snapshots of other controllers
+	Fenced           uint64 // brokers whose sessions ended
+	UncleanElections uint64
+	Restarts         uint64 // after a failed write of the log
+	MetadataBytes    uint64 // of entries and snapshots sent to brokers
 }
 
 // New makes a controller that has not started: the first turn emits the job that reads the raft
@@ -188,6 +189,7 @@ func (c *Controller) apply(e *quorum.Entry) {
 		data = nil // membership is the quorum's
 	}
 	if image := c.queue.committed(e.Index, e.Term); image != nil {
+		c.reportUnclean(c.image, image)
 		c.image = image
 		return
 	}
@@ -256,6 +258,7 @@ const (
 	TraceFormed
 	TracePeer
 	TraceIgnored
+	TraceUnclean
 )
 
 func (c *Controller) trace(id env.TraceID, a, b, n int64, text string) {

@@ -91,6 +91,7 @@ func TestNewIncarnationLeadsInANewEpoch(t *testing.T) {
 	require.Equal(t, kafka.BrokerID(1), after.Leader)
 	require.Equal(t, before.LeaderEpoch+2, after.LeaderEpoch, "one epoch without a leader")
 	require.Equal(t, before.Epoch+2, after.Epoch)
+	require.Equal(t, uint64(2), r.c.Metrics.UncleanElections, "its former life did not end cleanly")
 }
 
 func TestTopicIsCreatedOnce(t *testing.T) {

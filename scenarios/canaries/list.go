@@ -35,16 +35,13 @@ const rigged = "waits for a scenario of several controllers; the rig of core/quo
 // told canaries wait for a scenario of several brokers.
 const told = "waits for a scenario of several brokers; the tests of core/broker catch it"
 
-// decided canaries wait for a scenario of several brokers.
-const decided = "waits for a scenario of several brokers; the machine of core/metadata catches it"
-
 // canaries lists all, in the order of the constants of package invariant.
 var canaries = []canary{
 	{id: "31", scenario: "single-node-power-loss", tier: "C", seen: true, expected: checks("Q8 Q2 Q3"), note: rigged},
 	{id: "32", scenario: "single-node-power-loss", tier: "A", seen: true, expected: checks("Q4 Q8"), note: rigged},
 	{id: "33", scenario: "single-node-power-loss", tier: "B", seen: true, expected: checks("Q5 Q1"), note: rigged},
 	{id: "35", scenario: "single-node-power-loss", tier: "A", seen: true, expected: checks("Q4 Q8 H1"), note: rigged},
-	{id: "38", scenario: "single-node-kill", tier: "B", seen: true, expected: checks("R7 R3"), note: decided},
+	{id: "38", scenario: "quorum-partition", tier: "B", seen: true, expected: checks("R7 R3")},
 	{id: "40", scenario: "single-node-power-loss", tier: "A", seen: true, expected: checks("Q7"), note: rigged},
 	{id: "42", scenario: "single-node-kill", tier: "B", seen: true, expected: checks("L6"), note: rigged},
 	{id: "43", scenario: "single-node-kill", tier: "B", seen: true, expected: checks("M2 H1 L1"), note: told},
