@@ -47,7 +47,7 @@ func (q *Quorum) Advance(out *env.Effects) Progress {
 
 // drain carries out what raft asks for.
 func (q *Quorum) drain(out *env.Effects) {
-	for q.node.HasReady() {
+	for q.applyNext(); q.node.HasReady(); q.applyNext() {
 		ready := q.node.Ready()
 		// What is to be stored comes first, so that what waits for it can.
 		for _, m := range ready.Messages {
@@ -59,7 +59,7 @@ func (q *Quorum) drain(out *env.Effects) {
 			switch m.GetTo() {
 			case raft.LocalAppendThread:
 			case raft.LocalApplyThread:
-				q.apply(m)
+				q.applying.queue(m)
 			default:
 				q.sendOrHold(m)
 			}
@@ -71,78 +71,25 @@ func (q *Quorum) drain(out *env.Effects) {
 	}
 }
 
-// sendOrHold sends a message that raft would let go at once, but for two that wait for a sync.
+// sendOrHold sends a message that raft would let go at once, but for some that wait for a sync.
 //
 // A candidate's request tells of its term and of the end of its log. If both were forgotten in a
 // crash, votes given to what it was would count for what it is: it could lead the term twice, or
 // lead without an entry that a vote was given for. And no other message speaks of a term that could
 // be forgotten.
+//
+// A leader sends entries that it could forget, as raft allows, but not while a change of the
+// membership is not applied. Else who is about to join or to leave might have more of the log than
+// the leader that comes back from a crash, and might not stand for election itself: its vote could
+// be needed and not be given, for ever.
 func (q *Quorum) sendOrHold(m *pb.Message) {
 	early := m.GetTerm() > q.writer.durableHard.Term && m.GetType() != pb.MsgPreVote
-	if early || m.GetType() == pb.MsgVote {
+	changes := len(m.Entries) > 0 && q.changing > q.applied.Index
+	if early || changes || m.GetType() == pb.MsgVote {
 		q.writer.await([]*pb.Message{m}, q.storage)
 		return
 	}
 	q.send(m)
-}
-
-// store writes what raft wants stored. Its responses wait for a sync; without responses nothing
-// depends on the write, and the next sync will cover it.
-func (q *Quorum) store(m *pb.Message, out *env.Effects) {
-	hard := &HardState{m.GetTerm(), m.GetVote(), m.GetCommit()}
-	if *hard == (HardState{}) {
-		hard = nil
-	} else {
-		old := &q.storage.hard
-		invariant.Always(hard.Term >= old.Term && hard.Commit >= old.Commit, "a hard state goes back")
-		invariant.Always(hard.Term > old.Term || old.Vote == 0 || hard.Vote == old.Vote,
-			"a second vote in one term")
-		q.storage.hard = *hard
-	}
-	var installed *Installed
-	if m.Snapshot != nil {
-		installed = q.take(m.Snapshot)
-	}
-	if len(m.Entries) > 0 {
-		q.append(m.Entries)
-	}
-	q.proposed = q.storage.last().Index
-	if installed != nil {
-		q.writer.begin(q.voter, q.storage, out)
-		q.writer.installs(installed, q.storage.members)
-	} else {
-		q.writer.append(m.Entries, hard, out)
-	}
-	if len(m.Responses) > 0 {
-		q.writer.await(m.Responses, q.storage)
-	}
-}
-
-// append adds entries to the log in memory. What they replace is not durable any more.
-func (q *Quorum) append(entries []*pb.Entry) {
-	s := q.storage
-	if first := entries[0].GetIndex(); first <= s.last().Index {
-		invariant.Always(first > q.applied.Index, "an applied entry is replaced")
-		term, err := s.Term(first - 1)
-		q.must(err)
-		q.writer.truncate(Position{first - 1, term})
-	}
-	s.append(entries)
-}
-
-// apply passes committed entries on and tells raft at once.
-func (q *Quorum) apply(m *pb.Message) {
-	for _, p := range m.Entries {
-		e := entryOf(p)
-		invariant.Always(e.Index == q.applied.Index+1, "entries are applied out of order")
-		invariant.Always(e.Index <= q.writer.durable.Index, "an entry is applied before it is durable")
-		q.applied = Position{e.Index, e.Term}
-		q.applyMembers(p)
-		q.progress.Committed = append(q.progress.Committed, e)
-	}
-	for _, r := range m.Responses {
-		q.step(r)
-	}
 }
 
 // noteLeading: a leader knows all that was ever committed once it has committed an entry of its own

@@ -25,7 +25,8 @@ type cluster struct {
 	nodes   []*member // a place each, of whoever lives there now
 	all     []*member // and those whose directory was lost
 	network []packet
-	cut     []bool // by place: cut off from the others
+	cut     []bool             // by place: cut off from the others
+	filter  func(*packet) bool // of what arrives; false loses it
 	judge   judge
 	steps   int
 	count   counts
@@ -303,6 +304,9 @@ func (c *cluster) deliver(i int, keep bool) {
 		last := len(c.network) - 1
 		c.network[i] = c.network[last]
 		c.network = c.network[:last]
+	}
+	if c.filter != nil && !c.filter(&p) {
+		return
 	}
 	from, to := c.all[p.from-1].place, c.all[p.to-1].place
 	m := c.find(p.to)

@@ -132,7 +132,7 @@ func (q *Quorum) take(s *pb.Snapshot) *Installed {
 
 // installed begins to go on from a snapshot: its log file is durable.
 func (q *Quorum) installed(s *Installed, members ConfState) {
-	q.applied = s.At
+	q.applied, q.applying = s.At, applying{} // what waited to be applied is behind it
 	q.setMembers(members)
 	q.progress.Installed = s
 }

@@ -146,17 +146,12 @@ func (q *Quorum) removed() bool {
 	return !slices.Contains(q.members.Voters, q.voter) && q.Role() == Leader
 }
 
-// guardChanges keeps it from others that a change of the membership is committed until this leader
-// could not forget it. Else a voter might learn that it is removed, and go, when the only one left
-// comes back as one of two: its vote would be needed, and not given for a shorter log. The commit
-// index in a message may always be too low.
-func (q *Quorum) guardChanges(m *pb.Message) {
-	s, known := q.storage, q.writer.durableHard.Commit
-	for i := max(known, s.start.Index) + 1; i <= min(m.GetCommit(), s.last().Index); i++ {
-		if EntryKind(s.entries[i-s.start.Index-1].GetType()) != EntryNormal {
-			m.Commit = new(i - 1)
-			q.writer.await(nil, s) // a sync, of which a commit index alone makes none
-			return
+// lastChange returns the index of the last change of the membership among entries, or 0.
+func lastChange(entries []*pb.Entry) uint64 {
+	for _, e := range slices.Backward(entries) {
+		if EntryKind(e.GetType()) != EntryNormal {
+			return e.GetIndex()
 		}
 	}
+	return 0
 }

@@ -116,9 +116,6 @@ func parseMessage(data []byte) (*pb.Message, error) {
 
 // send encodes a message for another voter.
 func (q *Quorum) send(m *pb.Message) {
-	if m.GetType() == pb.MsgApp || m.GetType() == pb.MsgHeartbeat {
-		q.guardChanges(m)
-	}
 	data, err := proto.Marshal(m)
 	invariant.Always(err == nil, "a raft message can not be encoded")
 	q.progress.Messages = append(q.progress.Messages, Message{m.GetTo(), data})

@@ -33,9 +33,10 @@ type Quorum struct {
 	reach    uint64 // the log ends here or before, with what was received in this turn
 	applied  Position
 	members  ConfState // as of applied
-	changing uint64    // the index of the last change of the membership that was proposed here
-	leading  bool      // leads and has committed an entry of its term
-	progress Progress  // since the last Advance
+	changing uint64    // index of the last change of the membership in the log, or proposed; 0 for none
+	applying applying
+	leading  bool     // leads and has committed an entry of its term
+	progress Progress // since the last Advance
 	failed   env.Errno
 }
 
@@ -44,13 +45,15 @@ type Quorum struct {
 // is new for each life, so that events of a former one are told apart.
 func New(config *Config, owner env.Owner, r *Recovered, out *env.Effects) *Quorum {
 	invariant.Always(r.Failure() == nil, "a quorum starts from a failed recovery")
+	storage := newStorage(r)
 	q := &Quorum{
-		config: config, owner: owner, voter: r.Voter, storage: newStorage(r),
+		config: config, owner: owner, voter: r.Voter, storage: storage,
 		writer:   writer{dir: config.Dir, owner: owner, generation: r.LastGeneration},
 		jobs:     jobs{obsolete: r.Obsolete},
 		proposed: r.Last().Index, reach: r.Last().Index, applied: r.Start,
-		members: r.Members,
+		members: r.Members, changing: lastChange(storage.entries),
 	}
+	q.serving.idle = q.keepTicks()
 	q.writer.begin(q.voter, q.storage, out)
 	node, err := raft.NewRawNode(q.raftConfig())
 	invariant.Always(err == nil, "raft refuses its configuration")

@@ -18,12 +18,14 @@ type serving struct {
 // keepTicks is how long a reader may pause.
 func (q *Quorum) keepTicks() int { return 2 * q.config.ElectionTicks }
 
-// tick lets a kept snapshot go that nobody reads any more.
+// tickServing lets a kept snapshot go that nobody reads any more.
 func (q *Quorum) tickServing() {
 	s := &q.serving
 	s.idle = min(s.idle+1, q.keepTicks())
 	if s.rest++; s.kept.Index > 0 && s.rest >= q.keepTicks() {
-		q.discard(snapshotName(s.kept.Index))
+		if s.kept.Index > 1 {
+			q.discard(snapshotName(s.kept.Index))
+		}
 		s.kept = Position{}
 	}
 }
@@ -32,16 +34,12 @@ func (q *Quorum) tickServing() {
 func (q *Quorum) retire() {
 	q.discard(logName(q.writer.generation))
 	s, start := &q.serving, q.storage.start
-	if start.Index > 1 {
-		if s.kept.Index > 0 {
-			q.discard(snapshotName(s.kept.Index))
-			s.kept = Position{}
-		}
-		if s.idle < q.keepTicks() {
-			s.kept, s.rest = start, s.idle
-		} else {
-			q.discard(snapshotName(start.Index))
-		}
+	drop := start
+	if s.idle < q.keepTicks() {
+		drop, s.kept, s.rest = s.kept, start, s.idle
+	}
+	if drop.Index > 1 { // those before are in no file
+		q.discard(snapshotName(drop.Index))
 	}
 	s.idle = q.keepTicks()
 }

@@ -111,18 +111,28 @@ func (w *writer) write(start uint32, out *env.Effects) {
 	w.end += n
 }
 
-// append writes entries, then the hard state that raft wants remembered with them. The order is
-// that of etcd's own log: a hard state never commits what is not before it.
+// append writes entries, and the hard state that raft wants remembered with them: behind the entries
+// that it commits, and before all others. So a hard state never commits what is not before it, and
+// an entry is not on the disk without what was known to be committed when it came.
 func (w *writer) append(entries []*pb.Entry, hard *HardState, out *env.Effects) {
 	start := out.Mark()
 	at := func() int64 { return w.end + int64(out.SpanFrom(start).Len()) }
-	for _, p := range entries {
-		e := entryOf(p)
-		out.Bytes = appendEntryFrame(out.Bytes, w.generation, at(), w.synced, &e)
+	write := func(entries []*pb.Entry) {
+		for _, p := range entries {
+			e := entryOf(p)
+			out.Bytes = appendEntryFrame(out.Bytes, w.generation, at(), w.synced, &e)
+		}
 	}
 	if hard != nil {
+		n := 0
+		for n < len(entries) && entries[n].GetIndex() <= hard.Commit {
+			n++
+		}
+		write(entries[:n])
 		out.Bytes = appendHardStateFrame(out.Bytes, w.generation, at(), w.synced, hard)
+		entries = entries[n:]
 	}
+	write(entries)
 	w.write(start, out)
 }
 

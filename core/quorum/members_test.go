@@ -1,0 +1,117 @@
+package quorum
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestChangeThatDoesNotFitIsRefused(t *testing.T) {
+	mustRun(t, 1, func() {
+		c, m := steady(t, 3)
+		fresh := c.addPlace()
+		fresh.boot()
+		other := c.others(m)[0].id
+		for name, change := range map[string]MemberChange{
+			"nothing":                    {},
+			"a member is added":          {AddLearner: []uint64{other}},
+			"nobody is added":            {AddLearner: []uint64{0}},
+			"raft's own id is added":     {AddLearner: []uint64{1 << 63}},
+			"a stranger is promoted":     {Promote: []uint64{fresh.id}},
+			"a voter is promoted":        {Promote: []uint64{other}},
+			"a stranger is removed":      {Remove: []uint64{fresh.id}},
+			"one is named twice":         {AddLearner: []uint64{fresh.id, fresh.id}},
+			"the leader removes itself":  {Remove: []uint64{m.id}},
+			"one is added and removed":   {AddLearner: []uint64{fresh.id}, Remove: []uint64{fresh.id}},
+			"two changes, one of no use": {AddLearner: []uint64{fresh.id}, Promote: []uint64{other}},
+		} {
+			_, ok := m.q.ProposeMembers(change)
+			require.False(t, ok, name)
+		}
+		_, ok := c.others(m)[0].q.ProposeMembers(MemberChange{AddLearner: []uint64{fresh.id}})
+		require.False(t, ok, "only a leader changes anything")
+
+		index, ok := m.q.ProposeMembers(MemberChange{AddLearner: []uint64{fresh.id}})
+		require.True(t, ok)
+		_, ok = m.q.ProposeMembers(MemberChange{Remove: []uint64{other}})
+		require.False(t, ok, "one at a time")
+		m.turn()
+		require.True(t, c.calm(100), c)
+		require.GreaterOrEqual(t, m.q.Applied().Index, index)
+		require.Equal(t, []uint64{fresh.id}, m.q.Members().Learners)
+	})
+}
+
+// TestChangeIsAppliedOnlyWhenNoCrashForgetsThatItIsCommitted: whoever is told that a voter is removed
+// may switch it off.
+func TestChangeIsAppliedOnlyWhenNoCrashForgetsThatItIsCommitted(t *testing.T) {
+	mustRun(t, 1, func() {
+		c, m := steady(t, 2)
+		other := c.others(m)[0]
+		index, ok := m.q.ProposeMembers(MemberChange{Remove: []uint64{other.id}})
+		require.True(t, ok)
+		m.turn()
+		for m.q.Applied().Index < index {
+			require.Equal(t, []uint64{1, 2}, m.q.Members().Voters)
+			if len(c.network) > 0 {
+				c.deliver(0, false)
+			}
+			m.work(false)
+			other.work(false)
+		}
+		require.GreaterOrEqual(t, m.q.writer.durableHard.Commit, index)
+		other.stop(true)
+		m.stop(true)
+		m.boot()
+		c.among([]*member{m}, nil)
+		require.True(t, m.q.Leading(), "it is the only one, and knows it")
+	})
+}
+
+// TestRemovedVoterDisturbsNobody: it does not know that it is removed, and goes on standing.
+func TestRemovedVoterDisturbsNobody(t *testing.T) {
+	mustRun(t, 1, func() {
+		c, m := steady(t, 3)
+		gone := c.others(m)[0]
+		c.cut[gone.place] = true
+		_, ok := m.q.ProposeMembers(MemberChange{Remove: []uint64{gone.id}})
+		require.True(t, ok)
+		m.turn()
+		require.True(t, func() bool {
+			for range 20 {
+				c.drain()
+				c.tick(m)
+			}
+			return len(m.q.Members().Voters) == 2
+		}())
+		c.cut[gone.place] = false
+		term := m.q.Term()
+		for range 100 {
+			for _, n := range c.nodes {
+				c.tick(n)
+			}
+			c.drain()
+		}
+		require.True(t, m.q.Leading())
+		require.Equal(t, term, m.q.Term())
+		known := gone.q.Members()
+		require.True(t, known.Contains(gone.id), "nobody has told it")
+	})
+}
+
+// TestWhatAChangeSaysOfTheOneBefore: a change in the log proves that the one before is in force.
+func TestWhatAChangeSaysOfTheOneBefore(t *testing.T) {
+	kinds := func(kinds ...EntryKind) (r Recovered) {
+		for i, k := range kinds {
+			r.Entries = append(r.Entries, Entry{Index: uint64(11 + i), Term: 1, Kind: k})
+		}
+		return r
+	}
+	for want, r := range map[uint64]Recovered{
+		0:  kinds(EntryNormal, EntryConfChangeV2, EntryNormal),
+		11: kinds(EntryConfChange, EntryNormal, EntryConfChangeV2),
+		13: kinds(EntryConfChange, EntryNormal, EntryConfChangeV2, EntryConfChangeV2, EntryNormal),
+	} {
+		require.Equal(t, want, r.settled())
+	}
+}
