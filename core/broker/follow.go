@@ -59,6 +59,7 @@ func (f *metadataFollower) answered(b *Broker, res kmsg.Response, err env.Errno)
 		b.link.led()
 		f.take(b, r)
 	case kafka.NotController:
+		b.link.learn(b, kafka.ControllerAddress{Node: kafka.BrokerID(r.LeaderID), Addr: r.LeaderAddress})
 		b.link.leadsNot(b, kafka.BrokerID(r.LeaderID))
 		f.pause(b)
 	case kafka.InconsistentClusterID:

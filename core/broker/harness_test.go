@@ -291,19 +291,20 @@ func (h *harness) createTopic(name string, partitions int32, configs ...string) 
 type standIn struct {
 	image     *metadata.Image
 	entries   [][]byte
-	refuses   int             // so many requests for the index are refused
-	waiting   []env.Slot      // metadata fetches that wait
-	leader    string          // address of the one that leads; empty: whoever is dialled
-	hintless  bool            // the others do not know who leads
-	duplicate bool            // refuses registrations because another broker has the id
-	copied    bool            // the other process that makes a heartbeat stale has a copy of the directory
-	release   bool            // lets brokers go that want to stop
-	down      map[string]bool // addresses that refuse connections
-	silent    bool            // answers nothing but metadata fetches
-	undecided bool            // answers nothing but metadata fetches and heartbeats
-	stale     bool            // refuses the next heartbeat
-	deaf      bool            // takes requests, and loses the answers to all but metadata fetches
-	claims    []int64         // the previous broker epochs of the registrations
+	refuses   int                     // so many requests for the index are refused
+	waiting   []env.Slot              // metadata fetches that wait
+	leader    string                  // address of the one that leads; empty: whoever is dialled
+	hintless  bool                    // the others do not know who leads
+	joined    kafka.ControllerAddress // leads and is in nobody's configuration; zero for none
+	duplicate bool                    // refuses registrations because another broker has the id
+	copied    bool                    // the other process that makes a heartbeat stale has a copy of the directory
+	release   bool                    // lets brokers go that want to stop
+	down      map[string]bool         // addresses that refuse connections
+	silent    bool                    // answers nothing but metadata fetches
+	undecided bool                    // answers nothing but metadata fetches and heartbeats
+	stale     bool                    // refuses the next heartbeat
+	deaf      bool                    // takes requests, and loses the answers to all but metadata fetches
+	claims    []int64                 // the previous broker epochs of the registrations
 	topics    byte
 }
 
@@ -359,6 +360,9 @@ func (c *standIn) leadsNot(h *harness, body any) kmsg.Response {
 			if k.Addr == c.leader && !c.hintless {
 				r.LeaderID = int32(k.Node)
 			}
+		}
+		if c.joined.Addr != "" {
+			r.LeaderID, r.LeaderAddress = int32(c.joined.Node), c.joined.Addr
 		}
 		return r
 	case *kmsg.BrokerHeartbeatRequest:

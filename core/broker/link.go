@@ -17,16 +17,16 @@ const (
 )
 
 // controllerLink is the connection to the active controller, as far as the broker knows which one
-// that is: it dials the controllers of the configuration in turn, and follows what they say of who
-// leads. It leaves a controller that does not lead, and one that is silent. Requests that are under
+// that is: it dials the controllers that it knows in turn, and follows what they say of who leads. It leaves a controller that does not lead, and one that is silent. Requests that are under
 // way when a link ends fail with env.EReset. There is one link at a time.
 type controllerLink struct {
-	conn     env.ConnID // dialled last; zero: none
-	stands   bool       // conn has opened
-	place    int        // in the configuration, of the controller that was or will be dialled
-	dials    uint64     // links so far
-	failures uint       // since a controller last answered as the one that leads
-	again    timer      // to the next dial
+	conn     env.ConnID                // dialled last; zero: none
+	stands   bool                      // conn has opened
+	place    int                       // among those known, of the controller that was or will be dialled
+	joined   []kafka.ControllerAddress // that led and are not in the configuration, as others told
+	dials    uint64                    // links so far
+	failures uint                      // since a controller last answered as the one that leads
+	again    timer                     // to the next dial
 
 	slot     env.Slot      // of the last request
 	requests []linkRequest // under way, in the order they were sent
@@ -49,11 +49,12 @@ type linkRequest struct {
 
 // dial opens the link to the controller whose turn it is.
 func (l *controllerLink) dial(b *Broker) {
-	l.place %= len(b.config.Controllers)
+	known := l.known(b)
+	l.place %= len(known)
 	l.dials++
 	l.conn, l.slot = env.MakeLinkID(l.dials), 0
 	start := b.out.Mark()
-	b.out.Bytes = append(b.out.Bytes, b.config.Controllers[l.place].Addr...)
+	b.out.Bytes = append(b.out.Bytes, known[l.place].Addr...)
 	b.out.Conn = append(b.out.Conn, env.ConnOp{
 		Op: env.ConnDial, Conn: l.conn, Head: b.out.SpanFrom(start),
 	})
@@ -110,15 +111,33 @@ func (l *controllerLink) end(b *Broker, to kafka.BrokerID) {
 }
 
 func (l *controllerLink) find(b *Broker, node kafka.BrokerID) (place int, ok bool) {
-	place = slices.IndexFunc(b.config.Controllers, func(c kafka.ControllerAddress) bool {
+	place = slices.IndexFunc(l.known(b), func(c kafka.ControllerAddress) bool {
 		return c.Node == node
 	})
 	return place, place >= 0
 }
 
+// known lists the controllers that may lead: those of the configuration, and who has joined them.
+func (l *controllerLink) known(b *Broker) []kafka.ControllerAddress {
+	return append(slices.Clip(b.config.Controllers), l.joined...)
+}
+
+// learn remembers where a controller is that is not in the configuration.
+func (l *controllerLink) learn(b *Broker, c kafka.ControllerAddress) {
+	configured := slices.ContainsFunc(b.config.Controllers, func(o kafka.ControllerAddress) bool {
+		return o.Node == c.Node
+	})
+	if c.Addr == "" || configured || slices.Contains(l.joined, c) {
+		return
+	}
+	l.joined = slices.DeleteFunc(l.joined, func(o kafka.ControllerAddress) bool { return o.Node == c.Node })
+	l.joined = append(l.joined, c)
+}
+
 // peer names the controller that the link is to.
 func (l *controllerLink) peer(b *Broker) string {
-	c := b.config.Controllers[l.place%len(b.config.Controllers)]
+	known := l.known(b)
+	c := known[l.place%len(known)]
 	if c.Addr == "" {
 		return "this node"
 	}
@@ -131,8 +150,9 @@ func (l *controllerLink) led() { l.failures = 0 }
 // leadsNot is told that the controller has answered that it does not lead, and who does if it knows.
 // With only one controller there is nothing to do but to ask it again.
 func (l *controllerLink) leadsNot(b *Broker, leader kafka.BrokerID) {
-	n := len(b.config.Controllers)
-	if l.stands && n > 1 && leader != b.config.Controllers[l.place%n].Node {
+	known := l.known(b)
+	n := len(known)
+	if l.stands && n > 1 && leader != known[l.place%n].Node {
 		l.leave(b, env.OK, leader)
 	}
 }

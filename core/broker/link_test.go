@@ -124,3 +124,27 @@ func TestProducersAreForgottenWhenTheyAreIdle(t *testing.T) {
 	}
 	require.Equal(t, kafka.None, gap(), "a producer that is not known may start anywhere")
 }
+
+// A broker that was started before a controller joined does not have it in its configuration.
+func TestBrokerFollowsALeaderThatItWasNotConfiguredWith(t *testing.T) {
+	h := newHarness(t, func(c *Config) {
+		c.Controllers = []kafka.ControllerAddress{{Node: 1, Addr: "k1:9093"}, {Node: 2, Addr: "k2:9093"}}
+	})
+	h.controller.leader, h.controller.joined = "k9:9093", kafka.ControllerAddress{Node: 9, Addr: "k9:9093"}
+	h.dialled = nil
+	h.turn(env.Event{Kind: env.EventConnClosed, Conn: h.link})
+	for range 10 {
+		h.tick(500)
+		h.deliver()
+	}
+	require.Equal(t, "k9:9093", h.peer, "%v", h.dialled)
+	h.controller.leader, h.controller.joined = "k1:9093", kafka.ControllerAddress{}
+	h.turn(env.Event{Kind: env.EventConnClosed, Conn: h.link})
+	for range 10 {
+		h.tick(500)
+		h.deliver()
+	}
+	require.Equal(t, "k1:9093", h.peer)
+	h.createTopic("orders", 1)
+	require.Zero(t, h.produce(1, "orders", 0, "a").ErrorCode)
+}

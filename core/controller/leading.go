@@ -92,3 +92,12 @@ func (c *Controller) leaderID() kafka.BrokerID {
 	}
 	return c.nodeOf(c.life.quorum.Leader())
 }
+
+// leaderAddress is where others reach who leads: a broker may have been started before that
+// controller joined. "" if that is this node, which it has reached already, or is not known.
+func (c *Controller) leaderAddress() string {
+	if p := c.peers.ofNode(c.leaderID()); p != nil {
+		return p.addr
+	}
+	return ""
+}

@@ -74,7 +74,7 @@ func (s *fetches) give(c *Controller, f *parkedFetch) bool {
 
 func (c *Controller) fetchAnswer(code kafka.ErrorCode) *wire.MetadataFetchResponse {
 	return &wire.MetadataFetchResponse{
-		ErrorCode: int16(code), LeaderID: int32(c.leaderID()),
+		ErrorCode: int16(code), LeaderID: int32(c.leaderID()), LeaderAddress: c.leaderAddress(),
 		CommittedIndex: int64(c.image.Index()), SnapshotIndex: -1,
 	}
 }

@@ -17,7 +17,7 @@ type MetadataFetchRequest struct {
 
 // MetadataFetchResponse is a kmsg.Response.
 //
-//	errorCode int16, leaderId int32, committedIndex int64,
+//	errorCode int16, leaderId int32, leaderAddress nullable string, committedIndex int64,
 //	snapshotIndex int64, snapshotEpoch int32, snapshot nullable bytes,
 //	entries [index int64, epoch int32, record bytes, tags], tags
 //
@@ -25,8 +25,9 @@ type MetadataFetchRequest struct {
 // any, follow it.
 type MetadataFetchResponse struct {
 	OwnVersion
-	ErrorCode      int16 // NOT_CONTROLLER when this node does not lead
-	LeaderID       int32 // of the controllers; -1 when not known
+	ErrorCode      int16  // NOT_CONTROLLER when this node does not lead
+	LeaderID       int32  // of the controllers; -1 when not known
+	LeaderAddress  string // host:port of the leader's controller listener; "" when not known: null on the wire
 	CommittedIndex int64
 	SnapshotIndex  int64 // -1 without a snapshot
 	SnapshotEpoch  int32
@@ -89,6 +90,7 @@ func (r *MetadataFetchResponse) RequestKind() kmsg.Request {
 func (r *MetadataFetchResponse) AppendTo(dst []byte) []byte {
 	dst = appendInt16(dst, r.ErrorCode)
 	dst = appendInt32(dst, r.LeaderID)
+	dst = appendOptional(dst, r.LeaderAddress)
 	dst = appendInt64(dst, r.CommittedIndex)
 	dst = appendInt64(dst, r.SnapshotIndex)
 	dst = appendInt32(dst, r.SnapshotEpoch)
@@ -115,6 +117,7 @@ func (r *MetadataFetchResponse) ReadFrom(src []byte) error {
 	return readOwn(src, func(in *reader) {
 		r.ErrorCode = in.int16()
 		r.LeaderID = in.int32()
+		r.LeaderAddress = in.nullableString()
 		r.CommittedIndex = in.int64()
 		r.SnapshotIndex = in.int64()
 		r.SnapshotEpoch = in.int32()
