@@ -18,12 +18,12 @@ import (
 
 // administer decides with the decisions of the real controller.
 func (c *standIn) administer(body any) kmsg.Response {
+	if c.refuses > 0 {
+		c.refuses--
+		return refusing(body)
+	}
 	switch m := body.(type) {
 	case *wire.MetadataIndexRequest:
-		if c.refuses > 0 {
-			c.refuses--
-			return &wire.MetadataIndexResponse{ErrorCode: int16(kafka.NotController), Index: -1}
-		}
 		return &wire.MetadataIndexResponse{Index: int64(c.image.Index())}
 	case *kmsg.CreatePartitionsRequest:
 		r := kmsg.NewPtrCreatePartitionsResponse()
@@ -83,6 +83,38 @@ func (c *standIn) administer(body any) kmsg.Response {
 		r := kmsg.NewPtrRemoveRaftVoterResponse()
 		r.ErrorCode = int16(kafka.VoterNotFound)
 		return r
+	}
+	panic(fmt.Sprintf("stand-in controller: %T", body))
+}
+
+// refusing answers as a controller that does not lead.
+func refusing(body any) kmsg.Response {
+	const code = int16(kafka.NotController)
+	switch m := body.(type) {
+	case *wire.MetadataIndexRequest:
+		return &wire.MetadataIndexResponse{ErrorCode: code, Index: -1}
+	case *kmsg.CreatePartitionsRequest:
+		r := kmsg.NewPtrCreatePartitionsResponse()
+		r.Topics = append(r.Topics, kmsg.CreatePartitionsResponseTopic{Topic: m.Topics[0].Topic, ErrorCode: code})
+		return r
+	case *kmsg.IncrementalAlterConfigsRequest:
+		r := kmsg.NewPtrIncrementalAlterConfigsResponse()
+		r.Resources = append(r.Resources, kmsg.IncrementalAlterConfigsResponseResource{ErrorCode: code})
+		return r
+	case *kmsg.AlterConfigsRequest:
+		r := kmsg.NewPtrAlterConfigsResponse()
+		r.Resources = append(r.Resources, kmsg.AlterConfigsResponseResource{ErrorCode: code})
+		return r
+	case *kmsg.UpdateFeaturesRequest:
+		return &kmsg.UpdateFeaturesResponse{ErrorCode: code}
+	case *kmsg.UnregisterBrokerRequest:
+		return &kmsg.UnregisterBrokerResponse{ErrorCode: code}
+	case *kmsg.DescribeQuorumRequest:
+		return &kmsg.DescribeQuorumResponse{ErrorCode: code}
+	case *kmsg.AddRaftVoterRequest:
+		return &kmsg.AddRaftVoterResponse{ErrorCode: code}
+	case *kmsg.RemoveRaftVoterRequest:
+		return &kmsg.RemoveRaftVoterResponse{ErrorCode: code}
 	}
 	panic(fmt.Sprintf("stand-in controller: %T", body))
 }
@@ -185,6 +217,41 @@ func TestWhatTheControllerDoesNotDecideIsOutOfTime(t *testing.T) {
 		}
 		require.Equal(t, kafka.RequestTimedOut, kafka.ErrorCode(code), "%T", m)
 	}
+}
+
+func TestRequestsAreSentAgainToWhoeverLeads(t *testing.T) {
+	h := newHarness(t, nil)
+	h.createTopic("a", 1)
+	replace := kmsg.NewPtrAlterConfigsRequest()
+	replaced := kmsg.NewAlterConfigsRequestResource()
+	replaced.ResourceType, replaced.ResourceName = kmsg.ConfigResourceTypeTopic, "a"
+	replace.Version, replace.Resources = 2, append(replace.Resources, replaced)
+	for _, m := range []kmsg.Request{
+		growing("a", 3), altering(kmsg.ConfigResourceTypeTopic, "a", "segment.ms", "5"), replace,
+		kmsg.NewPtrUpdateFeaturesRequest(), kmsg.NewPtrUnregisterBrokerRequest(),
+		describingRequest(kmsg.ConfigResourceTypeTopic, "a"), kmsg.NewPtrDescribeQuorumRequest(),
+	} {
+		if f, ok := m.(*kmsg.UpdateFeaturesRequest); ok {
+			f.TimeoutMillis = 5000
+		}
+		h.controller.refuses = 3
+		h.ask(7, m)
+		for range 4 {
+			h.deliver()
+			require.Equal(t, h.controller.refuses == 0 && len(h.replies) > 0, len(h.replies) > 0, "%T", m)
+			h.tick(100)
+		}
+		require.Zero(t, h.controller.refuses, "%T", m)
+		require.Len(t, h.take(), 1, "%T", m)
+	}
+	require.Equal(t, 3, h.broker.image.Topic("a").PartitionCount())
+
+	// Of a change of the quorum it is not known whether something became of it.
+	h.controller.refuses = 2
+	require.Equal(t, int16(kafka.NotController),
+		h.call(kmsg.NewPtrAddRaftVoterRequest()).(*kmsg.AddRaftVoterResponse).ErrorCode)
+	require.Equal(t, int16(kafka.NotController),
+		h.call(kmsg.NewPtrRemoveRaftVoterRequest()).(*kmsg.RemoveRaftVoterResponse).ErrorCode)
 }
 
 func TestTheControllersAnswerIsRelayedInTheClientsVersion(t *testing.T) {

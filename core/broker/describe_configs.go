@@ -23,49 +23,28 @@ import (
 type describing struct {
 	origin
 	wait    *topicWait
-	again   askAgain
 	request *kmsg.DescribeConfigsRequest
-	late    bool // it is not known how far the log goes
-}
-
-// askAgain asks for the index after a pause.
-type askAgain struct {
-	timer
-	d *describing
+	known   bool // how far the log goes
 }
 
 func (b *Broker) describeConfigs(o origin, m *kmsg.DescribeConfigsRequest) {
-	d := &describing{origin: o, request: m, late: true}
-	d.again.d = d
-	d.wait = &topicWait{request: d}
+	d := &describing{origin: o, request: m}
+	d.wait = &topicWait{request: d, reads: true}
 	wait := min(b.config.RequestTimeout, mostTopicWait)
 	b.forward(new(wire.MetadataIndexRequest), d.wait, int32(wait/time.Millisecond), d)
 }
 
-// answered takes the index. If this controller can not tell it, the next is asked.
-func (d *describing) answered(b *Broker, res kmsg.Response, err env.Errno) {
-	if d.wait.decided {
-		return // given up
+func (d *describing) answered(b *Broker, res kmsg.Response, _ env.Errno) {
+	if m, ok := res.(*wire.MetadataIndexResponse); ok && m.ErrorCode == 0 {
+		d.known, d.wait.index = true, metadata.Index(m.Index)
 	}
-	m, ok := res.(*wire.MetadataIndexResponse)
-	if err != env.OK || !ok || m.ErrorCode != 0 {
-		b.timers.set(&d.again.timer, b.now.Mono.Add(controllerPause), &d.again)
-		return
-	}
-	d.late, d.wait.decided, d.wait.index = false, true, metadata.Index(m.Index)
+	d.wait.decided = true
 	b.creates.imageChanged()
-}
-
-func (a *askAgain) due(b *Broker) {
-	a.d.wait.unsent = new(wire.MetadataIndexRequest)
-	a.d.wait.send(b)
 }
 
 // finish answers, or says that the time is out.
 func (d *describing) finish(b *Broker) {
-	b.timers.clear(&d.again.timer)
-	d.late = d.late || b.image.Index() < d.wait.index
-	d.wait.decided, d.wait.unsent = true, nil
+	d.known = d.known && d.wait.seen(b)
 	answer := kmsg.NewPtrDescribeConfigsResponse()
 	for i := range d.request.Resources {
 		answer.Resources = append(answer.Resources, d.resource(b, &d.request.Resources[i]))
@@ -102,7 +81,7 @@ func (d *describing) find(b *Broker, asked *kmsg.DescribeConfigsRequestResource)
 	switch {
 	case code != kafka.None:
 		return nil, code, ""
-	case d.late:
+	case !d.known:
 		return nil, kafka.RequestTimedOut, "the controller did not answer"
 	case kind == resourceTopic && name == "":
 		return nil, kafka.InvalidRequest, "give the name of a topic"

@@ -3,6 +3,7 @@ package broker
 import (
 	"time"
 
+	"stet/core/env"
 	"stet/core/kafka"
 	"stet/core/metadata"
 
@@ -25,9 +26,12 @@ type finisher interface {
 // topicWait is one such request.
 type topicWait struct {
 	timer
-	unsent  kmsg.Request // waits for a link; nil once it is sent
-	caller  answered     // is told the controller's answer
-	decided bool         // the controller has answered
+	asked   kmsg.Request // of the controller; nil once the wait is over
+	unsent  bool         // it waits for a link
+	reads   bool         // it changes nothing, so that it can be sent again whatever became of it
+	again   sendAgain
+	caller  answered // is told the controller's answer
+	decided bool     // the controller has answered
 	created []string
 	deleted []kafka.TopicID
 	grown   []grownTopic
@@ -52,18 +56,48 @@ func (w *topicWaits) add(b *Broker, wait *topicWait, timeoutMs int32) {
 
 // forward has the active controller decide on a request of a client. The caller is told its answer;
 // what waits is finished when that has been seen here, or with what is known when the time is out.
+// Until then it is sent again to whoever leads, as long as it is certain that nothing has become of it.
 func (b *Broker) forward(m kmsg.Request, wait *topicWait, timeoutMs int32, caller answered) {
-	wait.unsent, wait.caller = m, caller
+	wait.asked, wait.unsent, wait.caller = m, true, caller
+	wait.again.wait = wait
 	b.creates.add(b, wait, timeoutMs)
 	wait.send(b)
 }
 
 // send sends what has not been sent, if there is a link.
 func (t *topicWait) send(b *Broker) {
-	if m := t.unsent; m != nil && b.link.up() {
-		t.unsent = nil
-		b.link.send(b, m, t.caller)
+	if t.unsent && b.link.up() {
+		t.unsent = false
+		b.link.send(b, t.asked, t)
 	}
+}
+
+func (t *topicWait) answered(b *Broker, res kmsg.Response, err env.Errno) {
+	refused := err == env.OK && refusedWhole(res)
+	if t.asked != nil && (refused || t.reads && err != env.OK) {
+		t.unsent = true
+		b.timers.set(&t.again.timer, b.now.Mono.Add(controllerPause), &t.again)
+		if refused {
+			b.link.leadsNot(b, kafka.NoBroker)
+		}
+		return
+	}
+	t.caller.answered(b, res, err)
+}
+
+// sendAgain sends a request again after a pause.
+type sendAgain struct {
+	timer
+	wait *topicWait
+}
+
+func (a *sendAgain) due(b *Broker) { a.wait.send(b) }
+
+// over forgets what may still be to do for a request that has been answered.
+func (t *topicWait) over(b *Broker) {
+	t.asked, t.unsent = nil, false
+	b.timers.clear(&t.timer)
+	b.timers.clear(&t.again.timer)
 }
 
 // linkOpened sends what waited for a link.
@@ -84,7 +118,7 @@ func (w *topicWaits) look(b *Broker) {
 	kept := w.waits[:0]
 	for _, wait := range w.waits {
 		if wait.decided && wait.seen(b) {
-			b.timers.clear(&wait.timer)
+			wait.over(b)
 			wait.request.finish(b)
 		} else {
 			kept = append(kept, wait)
@@ -137,5 +171,6 @@ func (t *topicWait) due(b *Broker) {
 			break
 		}
 	}
+	t.over(b)
 	t.request.finish(b)
 }

@@ -45,7 +45,7 @@ func (c *Controller) createPartitions(r *env.Request, m *kmsg.CreatePartitionsRe
 	if m.ValidateOnly {
 		records = nil
 	}
-	c.decided(r, records, describeGrowth(outcomes), refuse, nil)
+	c.decidedOnce(r, records, describeGrowth(outcomes), refuse)
 }
 
 func describeGrowth(outcomes []metadata.GrownTopic) kmsg.Response {

@@ -37,7 +37,7 @@ func (c *Controller) createTopics(r *env.Request, m *kmsg.CreateTopicsRequest) {
 	for i := range outcomes {
 		answer.Topics = append(answer.Topics, c.describeCreation(&outcomes[i], m.ValidateOnly))
 	}
-	c.decided(r, records, answer, refuse, nil)
+	c.decidedOnce(r, records, answer, refuse)
 }
 
 func newTopics(m *kmsg.CreateTopicsRequest) []metadata.NewTopic {

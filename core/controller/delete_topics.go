@@ -28,7 +28,7 @@ func (c *Controller) deleteTopics(r *env.Request, m *kmsg.DeleteTopicsRequest) {
 		return
 	}
 	records, outcomes := metadata.DeleteTopics(c.queue.latest, refs)
-	c.decided(r, records, describeDeletions(outcomes), refuse, nil)
+	c.decidedOnce(r, records, describeDeletions(outcomes), refuse)
 }
 
 func topicRefs(version int16, m *kmsg.DeleteTopicsRequest) []metadata.TopicRef {

@@ -60,5 +60,5 @@ func (c *Controller) changeConfigs(r *env.Request, asked []metadata.ResourceChan
 	if validateOnly {
 		records = nil
 	}
-	c.decided(r, records, describe(outcomes), refuse, nil)
+	c.decidedOnce(r, records, describe(outcomes), refuse)
 }

@@ -121,6 +121,24 @@ func (c *Controller) decided(r *env.Request, records []metadata.Record, body kms
 	c.queue.answers = append(c.queue.answers, a)
 }
 
+// decidedOnce is decided for requests that a broker sends again when they are refused because this node
+// does not lead. One that is proposed when this node stops leading may still be committed, and is
+// refused as out of time instead.
+func (c *Controller) decidedOnce(r *env.Request, records []metadata.Record, body kmsg.Response,
+	refuse func(kafka.ErrorCode) kmsg.Response,
+) {
+	if len(records) == 0 {
+		c.decided(r, nil, body, refuse, nil)
+		return
+	}
+	c.decided(r, records, body, func(code kafka.ErrorCode) kmsg.Response {
+		if code == kafka.NotController {
+			code = kafka.RequestTimedOut
+		}
+		return refuse(code)
+	}, nil)
+}
+
 // answer sends what has waited long enough. Nothing is sent by a controller that does not lead any
 // more: what it waits for may have become something else.
 func (q *queue) answer(c *Controller) {

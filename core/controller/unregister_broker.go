@@ -31,5 +31,5 @@ func (c *Controller) unregisterBroker(r *env.Request, m *kmsg.UnregisterBrokerRe
 		why := fmt.Sprintf("broker %d is not registered", m.BrokerID)
 		answer.ErrorCode, answer.ErrorMessage = int16(code), &why
 	}
-	c.decided(r, records, answer, refuse, nil)
+	c.decidedOnce(r, records, answer, refuse)
 }

@@ -51,5 +51,5 @@ func (c *Controller) updateFeatures(r *env.Request, m *kmsg.UpdateFeaturesReques
 		result.Feature, result.ErrorCode, result.ErrorMessage = o.Name, int16(o.Error), pointer(o.Message)
 		answer.Results = append(answer.Results, result)
 	}
-	c.decided(r, records, answer, refuse, nil)
+	c.decidedOnce(r, records, answer, refuse)
 }
