@@ -38,6 +38,7 @@ type Disk struct {
 	slowUntil Time
 	slowBy    Time
 	counts    DiskCounts
+	evicting  func(*inode) // told before pages of a file are evicted; nil: nobody
 }
 
 // Interval is a range of times that a delay is drawn from, both ends included.

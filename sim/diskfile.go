@@ -164,6 +164,9 @@ func (d *Disk) failSync(n *inode, im syncImage) {
 	n.compactDirty()
 	wait := d.caching.Delay(d.profile.Evict.Low, d.profile.Evict.High)
 	d.scheduler.After(wait, 0, KindDisk, func() {
+		if d.evicting != nil {
+			d.evicting(n)
+		}
 		count := n.evictClean()
 		d.scheduler.trace.Record(Record{Place: d.place, Kind: KindDisk, What: "evict", A: int64(count)})
 	})

@@ -223,6 +223,15 @@ func (n *Network) OpenConns() []OpenConn {
 	return out
 }
 
+// keepPages has every connection keep what it has to send of a file whose pages are evicted.
+func (n *Network) keepPages(of *inode) {
+	for _, c := range n.open {
+		for _, p := range c.pipes {
+			p.keepPages(of)
+		}
+	}
+}
+
 // busyConns returns how many connections of a place have bytes in flight.
 func (n *Network) busyConns(p Place) (count int) {
 	for _, c := range n.open {

@@ -245,14 +245,7 @@ func (p *pipe) arrive(s sent) {
 	for i := range s.pieces {
 		pc := &s.pieces[i]
 		if pc.file != nil {
-			pc.bytes = pc.read()
-			n.counts.RangeBytes += uint64(pc.len)
-			if pc.sum(pc.bytes) != pc.want {
-				n.OnViolation(RangeViolation{
-					n.scheduler.Now(), c.ends[p.side].place,
-					p.receiver.place, pathOf(pc.file.path), pc.off, pc.len,
-				})
-			}
+			p.resolve(pc)
 		}
 		n.scheduler.trace.Record(Record{
 			Place: p.receiver.place, Kind: KindFrame, What: "bytes",
@@ -264,6 +257,31 @@ func (p *pipe) arrive(s sent) {
 	n.counts.Bytes += uint64(s.bytes)
 	p.unread -= s.bytes
 	p.release()
+}
+
+// resolve reads a range, and compares it with what was handed out.
+func (p *pipe) resolve(pc *piece) {
+	c, n := p.conn, p.conn.network
+	n.counts.RangeBytes += uint64(pc.len)
+	pc.bytes = pc.read()
+	if pc.sum(pc.bytes) != pc.want {
+		n.OnViolation(RangeViolation{
+			n.scheduler.Now(), c.ends[p.side].place, p.receiver.place, pathOf(pc.file.path), pc.off, pc.len,
+		})
+	}
+	pc.file = nil
+}
+
+// keepPages resolves what is queued of a file: the kernel keeps the pages that it has to send, also
+// when it evicts them from its cache, and later reads see others.
+func (p *pipe) keepPages(n *inode) {
+	for i := range p.queue {
+		for j := range p.queue[i].pieces {
+			if pc := &p.queue[i].pieces[j]; pc.file != nil && pc.file.node == n {
+				p.resolve(pc)
+			}
+		}
+	}
 }
 
 // readRanges resolves the ranges of all that is queued.

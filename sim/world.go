@@ -112,6 +112,7 @@ func (w *World) AddMachine(config node.Config) *Machine {
 		Clock:  NewClock(w.Scheduler, p),
 		stream: w.Entropy.Stream("scheduling", p), ids: w.Entropy.Stream("boot", p),
 	}
+	m.Disk.evicting = w.Network.keepPages
 	m.Disk.Strike = func(c Cause) { w.strike(m, c) }
 	m.boot()
 	w.Machines = append(w.Machines, m)
