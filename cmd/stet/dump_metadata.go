@@ -24,6 +24,7 @@ func dumpMetadata(p *printer, path string, _ *dumpFlags) error {
 	l, err := quorum.InspectLog(name, b)
 	p.line("generation", l.Generation, "voter", l.Voter, "startIndex", l.Start.Index,
 		"startTerm", l.Start.Term, "voters", fmt.Sprint(l.Members.Voters),
+		"learners", fmt.Sprint(l.Members.Learners), "outgoing", fmt.Sprint(l.Members.VotersOutgoing),
 		"term", l.Hard.Term, "vote", l.Hard.Vote, "commit", l.Hard.Commit,
 		"inForce", l.InForce, "tornBytes", l.TornBytes)
 	for i := range l.Entries {
@@ -36,8 +37,13 @@ func dumpMetadata(p *printer, path string, _ *dumpFlags) error {
 
 // dumpEntry prints a line for each record of an entry, and one for an entry that has none.
 func dumpEntry(p *printer, e *quorum.Entry) error {
-	if e.Kind != quorum.EntryNormal || len(e.Data) == 0 {
-		p.line("index", e.Index, "term", e.Term, "kind", int(e.Kind), "bytes", len(e.Data))
+	if e.Kind != quorum.EntryNormal {
+		change, err := quorum.DescribeChange(e)
+		p.line("index", e.Index, "term", e.Term, "kind", int(e.Kind), "change", change)
+		return err
+	}
+	if len(e.Data) == 0 {
+		p.line("index", e.Index, "term", e.Term, "kind", int(e.Kind), "bytes", 0)
 		return nil
 	}
 	records, err := metadata.DecodeEntry(e.Data)
@@ -69,6 +75,7 @@ func dumpMetadataSnapshot(p *printer, name string, b []byte) error {
 		return err
 	}
 	p.line("index", at.Index, "term", at.Term, "voters", fmt.Sprint(members.Voters),
+		"learners", fmt.Sprint(members.Learners), "outgoing", fmt.Sprint(members.VotersOutgoing),
 		"topics", image.TopicCount(), "partitions", image.PartitionCount())
 	records, err := metadata.SnapshotRecords(body)
 	for _, r := range records {

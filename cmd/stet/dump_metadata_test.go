@@ -51,6 +51,7 @@ func TestDumpPrintsTheControllersLog(t *testing.T) {
 	log := one(t, raftDirectory(t, 1000), "log-*")
 	text := dumped(t, dumpMetadata, log)
 	require.Contains(t, text, "generation=1 voter=")
+	require.Contains(t, text, " learners=[] outgoing=[] term=")
 	require.Contains(t, text, "inForce=true tornBytes=0\n")
 	require.Contains(t, text, `record=ClusterRecord value="{ID:AAAAAAAAAAAAAAAAAAAAAA `)
 

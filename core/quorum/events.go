@@ -51,13 +51,14 @@ func (q *Quorum) synced() {
 	}
 }
 
-// deliver passes on a message that waited for a sync. What a candidate asked for is out of date if
-// it stands no more, and its log may be another.
+// deliver passes on a message that waited for a sync. One to another voter is out of date if this one
+// has moved on to another term meanwhile, or stands for election no more: its log may be another.
 func (q *Quorum) deliver(m *pb.Message) {
 	switch {
 	case m.GetTo() == q.voter:
 		q.step(m)
-	case m.GetType() == pb.MsgVote && q.node.BasicStatus().RaftState != raft.StateCandidate:
+	case m.GetTerm() < q.Term():
+	case m.GetType() == pb.MsgVote && q.Role() != Candidate:
 	default:
 		q.send(m)
 	}

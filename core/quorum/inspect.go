@@ -1,6 +1,11 @@
 package quorum
 
-import "errors"
+import (
+	"errors"
+
+	pb "go.etcd.io/raft/v3/raftpb"
+	"google.golang.org/protobuf/proto"
+)
 
 // LogFile is what one log file says, for people.
 type LogFile struct {
@@ -52,4 +57,20 @@ func InspectSnapshot(name string, file []byte) (
 		return at, members, nil, errors.New("not a whole snapshot of the index in its name")
 	}
 	return s.at, s.members, s.body, nil
+}
+
+// DescribeChange returns what an entry does to the membership, for people: "l4" for a new learner,
+// "v4" for one that becomes a voter, "r3" for one that is removed. Without any it ends a joint one.
+func DescribeChange(e *Entry) (string, error) {
+	switch e.Kind {
+	case EntryConfChange:
+		c := &pb.ConfChange{}
+		err := proto.Unmarshal(e.Data, c)
+		return pb.ConfChangesToString(c.AsV2().Changes), err
+	case EntryConfChangeV2:
+		c := &pb.ConfChangeV2{}
+		err := proto.Unmarshal(e.Data, c)
+		return pb.ConfChangesToString(c.Changes), err
+	}
+	return "", errors.New("not a change of the membership")
 }

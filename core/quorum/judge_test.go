@@ -249,8 +249,7 @@ func (j *judge) leaves(m *member, msg Message) {
 	}
 	switch kind {
 	case pb.MsgAppResp:
-		// What a later leader has replaced was durable when it was written.
-		if !p.GetReject() && term == m.q.Term() && p.GetIndex() > w.durable.Index {
+		if !p.GetReject() && p.GetIndex() > w.durable.Index {
 			violate("Q5", "voter %d acknowledges %d and is durable up to %d",
 				m.id, p.GetIndex(), w.durable.Index)
 		}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	pb "go.etcd.io/raft/v3/raftpb"
 )
 
 func TestChangeThatDoesNotFitIsRefused(t *testing.T) {
@@ -114,4 +115,20 @@ func TestWhatAChangeSaysOfTheOneBefore(t *testing.T) {
 	} {
 		require.Equal(t, want, r.settled())
 	}
+}
+
+func TestChangesAreDescribedForPeople(t *testing.T) {
+	for want, change := range map[string]MemberChange{
+		"l4": {AddLearner: []uint64{4}}, "v4 r3": {Promote: []uint64{4}, Remove: []uint64{3}}, "": {},
+	} {
+		kind, data, err := pb.MarshalConfChange(change.proto())
+		require.NoError(t, err)
+		got, err := DescribeChange(&Entry{Kind: EntryKind(kind), Data: data})
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	_, err := DescribeChange(&Entry{Data: []byte("x")})
+	require.Error(t, err)
+	_, err = DescribeChange(&Entry{Kind: EntryConfChangeV2, Data: []byte("x")})
+	require.Error(t, err)
 }
