@@ -106,6 +106,7 @@ func (h *host) removeStrays(b *Broker) {
 	strays := h.strays
 	h.strays = nil
 	for _, r := range strays {
+		invariant.Sometimes(true, invariant.MarkStrayRemoved)
 		h.unsettled++
 		h.remove(b, r)
 	}

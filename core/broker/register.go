@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"stet/core/env"
+	"stet/core/invariant"
 	"stet/core/kafka"
 	"stet/core/metadata"
 
@@ -211,6 +212,7 @@ func (h beating) answered(b *Broker, res kmsg.Response, err env.Errno) {
 func (r *registration) beaten(b *Broker, h beating, m *kmsg.BrokerHeartbeatResponse) {
 	switch {
 	case m.ShouldShutdown && b.departure.under:
+		invariant.Sometimes(true, invariant.MarkBrokerDeparture)
 		b.closeReplicas()
 	case !r.known:
 		r.begin(b)

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"stet/core/invariant"
 	"stet/core/kafka"
 	"stet/core/metadata"
 )
@@ -33,6 +34,7 @@ func (c *Controller) elected() {
 	c.queue.restart(c.image)
 	c.sessions.restart(c)
 	c.members.restart()
+	invariant.Sometimes(c.image.ClusterID() != "" && len(c.peers.all) > 0, invariant.MarkControllerFailover)
 	c.trace(TraceElected, int64(c.term), int64(c.image.Index()), 0, "leads the metadata quorum")
 	id, want := c.image.ClusterID(), c.config.ClusterID
 	switch {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"stet/core/env"
+	"stet/core/invariant"
 	"stet/core/kafka"
 	"stet/core/metadata"
 	"stet/core/quorum"
@@ -99,6 +100,8 @@ func (s *members) promotion(c *Controller, learner uint64, m *quorum.ConfState) 
 			change.Remove = append(change.Remove, other)
 		}
 	}
+	invariant.Sometimes(true, invariant.MarkVoterPromoted)
+	invariant.Sometimes(len(change.Remove) > 0, invariant.MarkVoterReplaced)
 	return change
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"stet/core/env"
+	"stet/core/invariant"
 	"stet/core/kafka"
 	"stet/core/metadata"
 )
@@ -111,6 +112,7 @@ func (s *sessions) expire(c *Controller) {
 			return // too much is under way: the next turn tries again
 		}
 		c.Metrics.Fenced += uint64(len(ended))
+		invariant.Sometimes(true, invariant.MarkBrokerFenced)
 		for _, id := range ended {
 			c.trace(TraceFenced, int64(id), 0, 0, "is not heard of any more, and is fenced")
 		}

@@ -29,6 +29,14 @@ const (
 	MarkRaftRestarted
 	MarkRaftSnapshotInstalled
 	MarkRaftTailReplaced
+	MarkControllerFailover
+	MarkVoterPromoted
+	MarkVoterReplaced
+	MarkBrokerFenced
+	MarkBrokerUnfenced
+	MarkBrokerDuplicate
+	MarkBrokerDeparture
+	MarkStrayRemoved
 	MarkFileRested
 	markCount
 )
@@ -56,6 +64,14 @@ var markNames = [markCount]string{
 	MarkRaftRestarted:            "the controller recovers after a failed write of its log",
 	MarkRaftSnapshotInstalled:    "a snapshot of another voter replaces the metadata log",
 	MarkRaftTailReplaced:         "a voter's divergent raft log tail is replaced",
+	MarkControllerFailover:       "a controller leads after another one",
+	MarkVoterPromoted:            "a learner becomes a voter of the quorum",
+	MarkVoterReplaced:            "a voter takes the place of one whose directory was lost",
+	MarkBrokerFenced:             "a broker is not heard of any more, and is fenced",
+	MarkBrokerUnfenced:           "a broker is unfenced",
+	MarkBrokerDuplicate:          "a second broker of a node id is refused",
+	MarkBrokerDeparture:          "a broker leaves the cluster in order",
+	MarkStrayRemoved:             "a replica of a topic that is gone is removed at a start",
 	MarkFileRested:               "a file that rests is closed to make room for another",
 }
 

@@ -45,6 +45,7 @@ func RegisterBroker(image *Image, r *Registration, live bool) (
 	case old != nil && old.Incarnation == r.Broker.Incarnation:
 		return nil, old.Epoch, kafka.None
 	case old != nil && live && !shareDirectory(old, &r.Broker):
+		invariant.Sometimes(true, invariant.MarkBrokerDuplicate)
 		return nil, -1, kafka.DuplicateBrokerRegistration
 	}
 	b := r.Broker

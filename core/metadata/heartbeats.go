@@ -3,6 +3,7 @@ package metadata
 import (
 	"slices"
 
+	"stet/core/invariant"
 	"stet/core/kafka"
 )
 
@@ -70,6 +71,7 @@ func Heartbeat(image *Image, beat *Beat, seen func(kafka.BrokerID) Index) (
 
 // unfence makes a broker active again. Partitions without a leader get one if the broker may lead.
 func unfence(image *Image, b *Broker) []Record {
+	invariant.Sometimes(true, invariant.MarkBrokerUnfenced)
 	e := event{active: activeBrokers(image, nil, b.ID)}
 	return append([]Record{&BrokerStateRecord{ID: b.ID, Epoch: b.Epoch}}, e.records(image)...)
 }
