@@ -28,7 +28,7 @@ const (
 	// answerTimeout is how long a creator waits; less than the pauses and cuts last.
 	answerTimeout = time.Second
 	// liveTopics is how many topics of a creator there are, about; more make it delete.
-	liveTopics = 20
+	liveTopics = 8
 )
 
 // run asks until ctx ends. A refused or unanswered request is noted; an answer that contradicts

@@ -138,9 +138,9 @@ func TestClusterTopicsSurviveFaultsOfControllers(t *testing.T) {
 			errors[text] += n
 		}
 	}
-	t.Logf("quorum: errors=%v", errors)
-	t.Logf("quorum: rounds=%d seed=%d faults=%v created=%d deleted=%d unanswered=%d formed=%v slowest_ack=%v",
-		*rounds, seed, counts, acked, deleted, unanswered,
+	t.Logf("quorum: faults=%v errors=%v", counts, errors)
+	t.Logf("quorum: rounds=%d seed=%d created=%d deleted=%d unanswered=%d formed=%v slowest_ack=%v",
+		*rounds, seed, acked, deleted, unanswered,
 		formed.Round(time.Millisecond), slowest.Round(time.Millisecond))
 	require.NotZero(t, unanswered, "no request was under way at any fault")
 	require.NotZero(t, deleted)
