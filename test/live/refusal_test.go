@@ -162,3 +162,25 @@ func readLog(t *testing.T, b *Broker) string {
 	require.NoError(t, err)
 	return string(log)
 }
+
+// TestClusterRefusesAVoterThatWasRolledBack restores an older copy of a voter's directory: the voter
+// would have forgotten what it had acknowledged. It has to end, and to come back only without the
+// directory, as another voter.
+func TestClusterRefusesAVoterThatWasRolledBack(t *testing.T) {
+	cluster, stands := formed(t)
+	third := cluster.Nodes[2]
+	require.NoError(t, third.Stop())
+	old := third.Dir + "-old"
+	require.NoError(t, os.CopyFS(old, os.DirFS(third.Dir)))
+	require.NoError(t, third.Launch())
+	stands() // all three have it
+	require.NoError(t, third.Kill())
+	require.NoError(t, os.RemoveAll(third.Dir))
+	require.NoError(t, os.Rename(old, third.Dir))
+	requireRefusal(t, third, `this voter has forgotten what it had acknowledged`)
+
+	require.NoError(t, os.RemoveAll(third.Dir))
+	require.NoError(t, cluster.Launch())
+	stands()
+	require.NoError(t, cluster.Stop())
+}
