@@ -21,8 +21,9 @@ import (
 // back to before that registration, is found out, and a process that is killed between its
 // registration and any note of it loses nothing.
 
-// takeStanding finds out what this life continues, takes the clean-start markers away, durably, so
-// that they can not outlive the first write (checks.md S5), and says durably that this life has begun.
+// takeStanding finds out what this life continues, says durably that it has begun, and takes the
+// clean-start markers away, durably, so that they can not outlive the first write (checks.md S5). In
+// this order: a process that is killed between the two is continued like any other.
 func (found *foundDirectory) takeStanding(disk env.Disk, dir env.DirID, id env.Identity) error {
 	life := commitlog.Life{
 		BootID: id.BootID, Incarnation: id.Incarnation, DirectoryID: found.meta.DirectoryID,
@@ -35,9 +36,6 @@ func (found *foundDirectory) takeStanding(disk env.Disk, dir env.DirID, id env.I
 	if survived {
 		life = life.After(former)
 	}
-	if err := removeMarkers(disk, dir); err != nil {
-		return err
-	}
 	if noteLife(disk, dir, &life) != nil {
 		// A disk that is full still serves what it has. But a disk that takes no note of this life
 		// may have taken none of a failure in the last one, either.
@@ -46,7 +44,7 @@ func (found *foundDirectory) takeStanding(disk env.Disk, dir env.DirID, id env.I
 		disk.Remove(env.Path{Dir: dir, Name: commitlog.DamageName}) // the chain has ended, which says it
 	}
 	found.life = life
-	return nil
+	return removeMarkers(disk, dir)
 }
 
 // readStanding reads what the last life left: its file, nil if it can not be read, whether its marker
@@ -118,7 +116,7 @@ func (b *Broker) previousEpoch() kafka.BrokerEpoch {
 func (b *Broker) continues(id metadata.DirectoryID, life metadata.IncarnationID) bool {
 	for i := range b.directories {
 		if d := &b.directories[i]; d.meta.DirectoryID == id.String() {
-			return !d.damaged && d.life.Continues(life)
+			return d.life.Continues(life)
 		}
 	}
 	return false

@@ -218,3 +218,76 @@ func TestStandingAtEveryCrashPoint(t *testing.T) {
 		}
 	}
 }
+
+// standingModel draws lives and says what each may claim: the registered epoch if nothing has happened
+// to the directory since that registration that may have cost something, and nothing else.
+type standingModel struct {
+	*harness
+	random *rand.Rand
+	harmed bool
+	fallen bool // whether the process is down
+}
+
+func (m *standingModel) step() {
+	switch what := m.random.IntN(8); {
+	case m.fallen:
+		m.begin(what)
+	case what < 2:
+		m.produce(1, "orders", 0, "a")
+	case what == 2:
+		m.failOp = []string{"write", "sync"}[m.random.IntN(2)]
+		m.produce(1, "orders", 0, "b")
+		m.harmed = m.harmed || m.failOp == ""
+		m.failOp = ""
+	case what == 3:
+		m.stop()
+		if m.random.IntN(2) == 0 {
+			m.bootID += "+"
+		}
+		m.fallen = true
+	case what == 4:
+		m.kill()
+		m.world.Disk.LosePower()
+		m.bootID += "+"
+		m.harmed, m.fallen = true, true
+	default:
+		m.kill()
+		m.fallen = true
+	}
+}
+
+// begin starts a process: one that registers, one that does not get so far, or one that is killed on
+// the way.
+func (m *standingModel) begin(what int) {
+	switch {
+	case what < 2:
+		m.controller.silent = true
+		m.launch()
+		m.kill()
+		m.controller.silent = false
+	case what < 4 && !m.harmed:
+		// A kill at any operation. Whether it registered or not, nothing is lost.
+		m.world.Disk.Fuse = m.random.IntN(60)
+		logtest.Attempt(m.start)
+		m.world.Disk.Fuse = -1
+		m.kill()
+	default:
+		claimed, registered := m.claim()
+		if m.harmed {
+			registered = -1
+		}
+		require.Equal(m.t, registered, claimed)
+		m.harmed, m.fallen = false, false
+	}
+}
+
+func TestBrokerClaimsWhatItMayAndNothingElse(t *testing.T) {
+	for seed := range uint64(60) {
+		h := newHarness(t, func(c *Config) { c.Topic.FlushMessages = 1 })
+		h.createTopic("orders", 1)
+		m := &standingModel{harness: h, random: rand.New(rand.NewPCG(seed, 7))}
+		for range 40 {
+			m.step()
+		}
+	}
+}
