@@ -3,13 +3,15 @@ package quorum
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"stet/core/invariant"
 )
 
 // seeds is how many runs a test makes.
 func seeds(short uint64) uint64 {
 	if invariant.Slow {
-		return 20 * short
+		return 10 * short
 	}
 	return short
 }
@@ -46,19 +48,29 @@ func (c *cluster) isolate() {
 
 func TestQuorumKeepsRaftsPromises(t *testing.T) {
 	var sum counts
+	replaced := invariant.Marks()[invariant.MarkRaftTailReplaced].Hits
 	for seed := range seeds(300) {
-		mustRun(t, seed, func() {
-			n := rough(seed).count
-			sum.Elections += n.Elections
-			sum.Committed += n.Committed
-			sum.Crashes += n.Crashes
-			sum.Wipes += n.Wipes
-			sum.Changes += n.Changes
-			sum.Installs += n.Installs
-			sum.Reads += n.Reads
-			sum.Transfers += n.Transfers
-			sum.Failed += n.Failed
-		})
+		mustRun(t, seed, func() { sum.add(&rough(seed).count) })
 	}
 	t.Logf("%+v", sum)
+	for name, reached := range map[string]int{
+		"elections": sum.Elections, "crashes": sum.Crashes, "wiped directories": sum.Wipes,
+		"changes of the membership": sum.Changes, "installed snapshots": sum.Installs,
+		"reads": sum.Reads, "transfers": sum.Transfers, "failed disks": sum.Failed,
+		"replaced tails": int(invariant.Marks()[invariant.MarkRaftTailReplaced].Hits - replaced),
+	} {
+		require.Greater(t, reached, 10, "these runs hardly have any "+name)
+	}
+}
+
+func (n *counts) add(m *counts) {
+	n.Elections += m.Elections
+	n.Committed += m.Committed
+	n.Crashes += m.Crashes
+	n.Wipes += m.Wipes
+	n.Changes += m.Changes
+	n.Installs += m.Installs
+	n.Reads += m.Reads
+	n.Transfers += m.Transfers
+	n.Failed += m.Failed
 }

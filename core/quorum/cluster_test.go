@@ -38,7 +38,7 @@ type profile struct {
 
 // counts says what a run has reached.
 type counts struct {
-	Elections, Committed, Crashes, Wipes, Changes, Installs, Reads, Replaced, Transfers, Failed int
+	Elections, Committed, Crashes, Wipes, Changes, Installs, Reads, Transfers, Failed int
 }
 
 // member is one data directory and, while it runs, its voter.

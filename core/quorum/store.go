@@ -44,6 +44,7 @@ func (q *Quorum) append(entries []*pb.Entry) {
 	s := q.storage
 	if first := entries[0].GetIndex(); first <= s.last().Index {
 		invariant.Always(first > q.applied.Index, "an applied entry is replaced")
+		invariant.Sometimes(true, invariant.MarkRaftTailReplaced)
 		term, err := s.Term(first - 1)
 		q.must(err)
 		q.writer.truncate(Position{first - 1, term})
