@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -173,7 +174,11 @@ func TestClusterRefusesAVoterThatWasRolledBack(t *testing.T) {
 	old := third.Dir + "-old"
 	require.NoError(t, os.CopyFS(old, os.DirFS(third.Dir)))
 	require.NoError(t, third.Launch())
-	stands() // all three have it
+	stands()
+	hasAll := regexp.MustCompile(`controller=3 .* lag=0\n`)
+	require.Eventually(t, func() bool {
+		return hasAll.MatchString(cluster.describe(t, 2))
+	}, recoverTimeout, 50*time.Millisecond, "the voter has acknowledged what was decided since")
 	require.NoError(t, third.Kill())
 	require.NoError(t, os.RemoveAll(third.Dir))
 	require.NoError(t, os.Rename(old, third.Dir))
