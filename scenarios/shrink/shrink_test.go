@@ -224,6 +224,7 @@ func TestEditsLeaveTheOriginAlone(t *testing.T) {
 	}
 	s.Faults[1].At = schedule.Anchor{Frame: &schedule.Frame{From: 1, To: sim.ClientPlace + 1, Ordinal: 30}}
 	s.Faults[1].Do = schedule.Action{Verb: schedule.Hold, Span: 17}
+	s.Machines, s.Operators = largeCluster().Machines, largeCluster().Operators
 	text := s.String()
 	for _, p := range passes() {
 		list := p.choices
