@@ -58,7 +58,7 @@ func (b *bootstrap) begin(c *Controller, r *quorum.Recovered) {
 		c.form(r)
 		return
 	}
-	b.found = r
+	b.found, b.founders = r, nil
 	if len(b.nodes) == 1 && b.nodes[0] == int32(c.config.NodeID) {
 		b.form(c, []wire.QuorumFounder{b.self(c)})
 	}

@@ -36,11 +36,11 @@ func TestAListOfControllersFoundsOneQuorum(t *testing.T) {
 	}
 }
 
-// disturb does something to the cluster: kills, power failures, restarts, cuts, broken links; with
+// disturb does something to the cluster: kills, power failures, pauses, cuts, broken links; with
 // wipes it also replaces the disk of a machine that is down.
 func (s *cluster) disturb(wipes bool) {
 	m := s.machines[s.random.IntN(len(s.machines))]
-	switch s.random.IntN(12) {
+	switch s.random.IntN(13) {
 	case 0, 1:
 		m.crash(s.random.IntN(2) == 0)
 	case 2, 3, 4:
@@ -58,7 +58,9 @@ func (s *cluster) disturb(wipes bool) {
 				cable.reset(s.random.IntN(3))
 			}
 		}
-	case 10, 11:
+	case 10:
+		m.pause(time.Duration(s.random.IntN(1500)) * time.Millisecond)
+	case 11, 12:
 		if wipes {
 			m.crash(true)
 			m.wipe()

@@ -46,6 +46,8 @@ type machine struct {
 	life     int
 	out      env.Effects
 	stepping bool
+	paused   bool
+	held     []env.Event // what reaches a process that is paused, when it goes on
 	wake     env.Mono
 	conns    uint64
 	asked    map[env.ConnID]question // of clients
@@ -116,6 +118,7 @@ func (m *machine) start() {
 	}
 	m.life++
 	config := m.config
+	m.paused, m.held = false, nil
 	m.asked, m.stepping, m.wake, m.image = map[env.ConnID]question{}, false, env.Never, nil
 	m.c = New(&config, env.Identity{}, func(env.Use) *rand.Rand {
 		return rand.New(rand.NewPCG(m.cluster.random.Uint64(), 10))
@@ -147,9 +150,32 @@ func (m *machine) crash(power bool) {
 	}
 }
 
+// pause stops a process for a while. Its clock goes on.
+func (m *machine) pause(d time.Duration) {
+	if m.c == nil || m.paused {
+		return
+	}
+	m.paused = true
+	life := m.life
+	m.cluster.after(d, func() {
+		if m.life != life {
+			return
+		}
+		held := m.held
+		m.paused, m.held = false, nil
+		for _, ev := range held {
+			m.turn(ev)
+		}
+	})
+}
+
 // turn runs the controller and carries out what it wants.
 func (m *machine) turn(in ...env.Event) {
 	s := m.cluster
+	if m.paused {
+		m.held = append(m.held, in...)
+		return
+	}
 	m.c.Turn(env.Now{Mono: s.now, WallMs: int64(s.now) / 1e6}, in, &m.out)
 	require.NoError(s.t, m.c.Fatal())
 	s.history.observe(m)

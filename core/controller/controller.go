@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"stet/core/env"
+	"stet/core/invariant"
 	"stet/core/metadata"
 	"stet/core/quorum"
 )
@@ -187,6 +188,9 @@ func (c *Controller) apply(e *quorum.Entry) {
 	data := e.Data
 	if e.Kind != quorum.EntryNormal {
 		data = nil // membership is the quorum's
+	}
+	if c.term == 0 && e.Index%16 == 0 && invariant.CanaryStandbySkipsRecord.On() {
+		data = nil
 	}
 	if image := c.queue.committed(e.Index, e.Term); image != nil {
 		c.reportUnclean(c.image, image)

@@ -24,6 +24,7 @@ type members struct {
 	waiting  []memberRequest // AddRaftVoter and RemoveRaftVoter
 	sample   uint64          // the end of the log a tick ago
 	reports  []report        // ascending by voter
+	looked   *metadata.Image // at which there was no step to take; nil: to look again
 }
 
 // memberRequest waits until a voter has come or gone.
@@ -72,9 +73,10 @@ func (s *members) step(c *Controller) (proposed bool) {
 	}
 	s.answer(c)
 	q := c.life.quorum
-	if !s.settled(q) {
+	if s.looked == c.image || !s.settled(q) {
 		return false
 	}
+	s.looked = c.image
 	if records := append(s.missing(c), s.surplus(c)...); len(records) > 0 {
 		_, ok := c.propose(records)
 		return ok
@@ -142,7 +144,7 @@ func (s *members) missing(c *Controller) (records []metadata.Record) {
 	m := c.life.quorum.Members()
 	for _, id := range slices.Concat(m.Voters, m.Learners) {
 		old := c.queue.latest.Voter(id)
-		v := c.member(id, old)
+		v := c.member(id)
 		if v != nil && (old == nil || c.nodeIsThere(id) && !sameVoter(v, old)) {
 			records = append(records, &metadata.VoterRecord{Voter: *v})
 		}
@@ -151,8 +153,8 @@ func (s *members) missing(c *Controller) (records []metadata.Record) {
 }
 
 // member describes a member that is at the other end of a link, or a founder, or this one; nil if it
-// is neither. The address that a member gave itself stands.
-func (c *Controller) member(id uint64, old *metadata.Voter) *metadata.Voter {
+// is neither.
+func (c *Controller) member(id uint64) *metadata.Voter {
 	self := c.describe()
 	v := &metadata.Voter{ID: id, Node: c.config.NodeID, Directory: c.directory, Features: levels(&self)}
 	v.Endpoints = controllerEndpoints(c.config.Advertise)
@@ -163,9 +165,6 @@ func (c *Controller) member(id uint64, old *metadata.Voter) *metadata.Voter {
 		}
 		v.Node, v.Directory, v.Features = p.node, p.hello.DirectoryID, levels(&p.hello.QuorumController)
 		v.Endpoints = controllerEndpoints(p.addr)
-		if old != nil && old.Node == p.node && len(old.Endpoints) > 0 {
-			v.Endpoints = old.Endpoints
-		}
 	}
 	return v
 }
@@ -186,6 +185,7 @@ func (s *members) observe(c *Controller) {
 	if !c.Ready() {
 		return
 	}
+	s.looked = nil
 	status := c.life.quorum.Status()
 	old := s.reports
 	s.reports = nil

@@ -23,6 +23,8 @@ type broker struct {
 	fenced      bool
 	index       int64 // of the last entry that it has seen
 	down        bool
+	stopping    bool  // wants to shut down
+	refusal     int16 // of its last registration
 }
 
 // live has a broker beat until the cluster's end.
@@ -44,17 +46,18 @@ func (b *broker) beat() {
 		m := registrationRequest(b.incarnation)
 		m.BrokerID = b.id
 		leader.ask(m, func(res kmsg.Response) {
-			if a, ok := res.(*kmsg.BrokerRegistrationResponse); ok && a.ErrorCode == 0 {
-				b.epoch = a.BrokerEpoch
+			if a, ok := res.(*kmsg.BrokerRegistrationResponse); ok {
+				b.refusal = a.ErrorCode
+				b.epoch = max(0, a.BrokerEpoch)
 			}
 		})
 		return
 	}
 	m := beatRequest(b.epoch)
-	m.BrokerID, m.CurrentMetadataOffset = b.id, b.index
+	m.BrokerID, m.CurrentMetadataOffset, m.WantShutdown = b.id, b.index, b.stopping
 	leader.ask(m, func(res kmsg.Response) {
 		if a, ok := res.(*kmsg.BrokerHeartbeatResponse); ok && a.ErrorCode == 0 {
-			b.fenced = a.IsFenced
+			b.fenced, b.down = a.IsFenced, a.ShouldShutdown
 		}
 	})
 }
@@ -154,6 +157,7 @@ func TestLeaderThatIsCutOffAnswersNothing(t *testing.T) {
 		require.True(t, s.until(20*time.Second, s.formed))
 		b := s.live(101)
 		require.True(t, s.until(20*time.Second, func() bool { return !b.fenced }))
+		s.run(2 * time.Second)
 		old := s.leader()
 		s.isolate([]int{old.node}, false)
 		require.True(t, old.c.Ready())
@@ -174,6 +178,42 @@ func TestLeaderThatIsCutOffAnswersNothing(t *testing.T) {
 		require.False(t, old.c.Ready())
 		s.heal()
 		require.True(t, s.until(20*time.Second, s.level))
+	}
+}
+
+// A leader that was stopped for a while goes on as if it led. What reached it meanwhile must not be
+// answered from what it remembers (etcd #20418).
+func TestLeaderThatWasPausedAnswersNothingOfThePast(t *testing.T) {
+	for seed := range uint64(seeds(20)) {
+		s := newCluster(t, 3000+seed, 3)
+		s.startAll()
+		require.True(t, s.until(20*time.Second, s.formed))
+		b := s.live(101)
+		require.True(t, s.until(20*time.Second, func() bool { return !b.fenced }))
+		s.run(2 * time.Second)
+		old := s.leader()
+		old.pause(5 * time.Second)
+		successor := func() *machine {
+			for _, m := range s.machines {
+				if m != old && m.c.Ready() {
+					return m
+				}
+			}
+			return nil
+		}
+		require.True(t, s.until(4*time.Second, func() bool { return successor() != nil }))
+		var created, seen int16 = -1, -1
+		successor().ask(creationRequest(1, "new"), func(res kmsg.Response) {
+			created = res.(*kmsg.CreateTopicsResponse).Topics[0].ErrorCode
+		})
+		require.True(t, s.until(time.Second, func() bool { return created == 0 }))
+		m := creationRequest(1, "new")
+		m.ValidateOnly = true
+		old.ask(m, func(res kmsg.Response) {
+			seen = res.(*kmsg.CreateTopicsResponse).Topics[0].ErrorCode
+		})
+		require.True(t, s.until(10*time.Second, func() bool { return seen >= 0 }))
+		require.EqualValues(t, 41, seen)
 	}
 }
 

@@ -8,9 +8,13 @@ const (
 	CanaryRaftGhostTail         Canary = iota // 31
 	CanaryRaftAckBeforeSync                   // 32
 	CanaryRaftVoteLost                        // 33
+	CanaryLeadsBeforeOwnTerm                  // 34
 	CanaryRaftAloneBeforeSync                 // 35
+	CanaryReadProofReused                     // 37
 	CanaryExpiredOneByOne                     // 38
+	CanaryStandbySkipsRecord                  // 39
 	CanarySnapshotOffByOne                    // 40
+	CanaryPublishedByAnyone                   // 41
 	CanaryNoCheckQuorum                       // 42
 	CanaryStraysOfHalfAnImage                 // 43
 	CanaryReplicaByName                       // 44
@@ -38,9 +42,13 @@ var canaryInfos = [canaryCount]CanaryInfo{
 	CanaryRaftGhostTail:         {"31", "replay-keeps-a-ghost-tail", "etcd #22442"},
 	CanaryRaftAckBeforeSync:     {"32", "raft-acknowledges-before-sync", "KAFKA-10533"},
 	CanaryRaftVoteLost:          {"33", "snapshot-loses-the-vote", "raft, CockroachDB #24854"},
+	CanaryLeadsBeforeOwnTerm:    {"34", "leads-before-its-own-term", "KAFKA-12619, Raft figure 8"},
 	CanaryRaftAloneBeforeSync:   {"35", "alone-applies-before-sync", "etcd #14370"},
+	CanaryReadProofReused:       {"37", "proof-of-leadership-reused", "etcd #20418"},
 	CanaryExpiredOneByOne:       {"38", "expired-sessions-one-by-one", "KAFKA-13173"},
+	CanaryStandbySkipsRecord:    {"39", "standby-skips-a-record", "KAFKA-14275, KAFKA-14203, KAFKA-13104"},
 	CanarySnapshotOffByOne:      {"40", "snapshot-index-off-by-one", "KAFKA-14618, KAFKA-14238"},
+	CanaryPublishedByAnyone:     {"41", "metadata-published-before-lead", "KAFKA-14857, KAFKA-15345"},
 	CanaryNoCheckQuorum:         {"42", "no-check-quorum", "KAFKA-15489, etcd #8243"},
 	CanaryStraysOfHalfAnImage:   {"43", "strays-by-half-an-image", "NATS #7556, #4410, #6188, #5382"},
 	CanaryReplicaByName:         {"44", "replica-matched-by-name", "KAFKA-14616, KIP-516"},

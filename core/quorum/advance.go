@@ -97,6 +97,6 @@ func (q *Quorum) sendOrHold(m *pb.Message) {
 // raft would confirm its reads without asking if a single voter is left.
 func (q *Quorum) noteLeading() {
 	s := q.node.BasicStatus()
-	q.leading = s.RaftState == raft.StateLeader && q.applied.Term == s.HardState.GetTerm() &&
-		!q.removed()
+	own := q.applied.Term == s.HardState.GetTerm() || invariant.CanaryLeadsBeforeOwnTerm.On()
+	q.leading = s.RaftState == raft.StateLeader && own && !q.removed()
 }
