@@ -31,8 +31,11 @@ type parkedFetch struct {
 
 func (c *Controller) metadataFetch(r *env.Request, m *wire.MetadataFetchRequest) {
 	code := c.Authorize(r)
-	published := c.life.quorum != nil && invariant.CanaryPublishedByAnyone.On()
-	if code == kafka.None && !c.Ready() && !published {
+	ready := c.Ready()
+	if invariant.CanaryPublishedByAnyone.On() {
+		ready = c.life.quorum != nil
+	}
+	if code == kafka.None && !ready {
 		c.Metrics.Refused++
 		code = kafka.NotController
 	}

@@ -19,6 +19,7 @@ type broker struct {
 	cluster     *cluster
 	id          int32
 	incarnation byte
+	directory   byte // of its data
 	epoch       int64
 	fenced      bool
 	index       int64 // of the last entry that it has seen
@@ -29,7 +30,7 @@ type broker struct {
 
 // live has a broker beat until the cluster's end.
 func (s *cluster) live(id int32) *broker {
-	b := &broker{cluster: s, id: id, incarnation: 1, fenced: true}
+	b := &broker{cluster: s, id: id, incarnation: 1, directory: byte(id), fenced: true}
 	b.beat()
 	b.fetch()
 	return b
@@ -44,7 +45,7 @@ func (b *broker) beat() {
 	}
 	if b.epoch == 0 {
 		m := registrationRequest(b.incarnation)
-		m.BrokerID = b.id
+		m.BrokerID, m.LogDirs = b.id, [][16]byte{{b.directory}}
 		leader.ask(m, func(res kmsg.Response) {
 			if a, ok := res.(*kmsg.BrokerRegistrationResponse); ok {
 				b.refusal = a.ErrorCode

@@ -104,7 +104,7 @@ func TestBrokersThatFallSilentTogetherDoNotInheritFromEachOther(t *testing.T) {
 
 func TestSecondProcessWithTheIDOfALiveBrokerIsRefused(t *testing.T) {
 	s, brokers := staffed(t, 3, 2)
-	second := &broker{cluster: s, id: 101, incarnation: 2, fenced: true}
+	second := &broker{cluster: s, id: 101, incarnation: 2, directory: 2, fenced: true}
 	second.beat()
 	s.run(5 * time.Second)
 	require.EqualValues(t, kafka.DuplicateBrokerRegistration, second.refusal)

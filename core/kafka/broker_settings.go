@@ -93,19 +93,22 @@ func (v *BrokerValues) ForgetWholeCluster() {
 
 // FindBrokerSetting returns the setting with Kafka's name.
 func FindBrokerSetting(name string) (BrokerSetting, bool) {
-	all := BrokerSettings()
-	i, known := slices.BinarySearchFunc(all, name, func(s BrokerSetting, name string) int {
+	i, known := slices.BinarySearchFunc(brokerSettings, name, func(s BrokerSetting, name string) int {
 		return strings.Compare(s.Name, name)
 	})
 	if !known {
 		return BrokerSetting{}, false
 	}
-	return all[i], true
+	return brokerSettings[i], true
 }
 
 // BrokerSettings lists the broker settings that Stet knows, by ascending name: its own values, and the
 // defaults of all topic settings.
-func BrokerSettings() []BrokerSetting {
+func BrokerSettings() []BrokerSetting { return slices.Clone(brokerSettings) }
+
+var brokerSettings = listBrokerSettings()
+
+func listBrokerSettings() []BrokerSetting {
 	all := []BrokerSetting{
 		brokerText("advertised.listeners", SettingList,
 			func(v *BrokerValues) *string { return &v.AdvertisedListeners }),

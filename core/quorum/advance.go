@@ -97,6 +97,9 @@ func (q *Quorum) sendOrHold(m *pb.Message) {
 // raft would confirm its reads without asking if a single voter is left.
 func (q *Quorum) noteLeading() {
 	s := q.node.BasicStatus()
-	own := q.applied.Term == s.HardState.GetTerm() || invariant.CanaryLeadsBeforeOwnTerm.On()
+	own := q.applied.Term == s.HardState.GetTerm()
+	if invariant.CanaryLeadsBeforeOwnTerm.On() {
+		own = true
+	}
 	q.leading = s.RaftState == raft.StateLeader && own && !q.removed()
 }
