@@ -74,6 +74,20 @@ func (n *Node) status() Status {
 	return s
 }
 
+// skipBroker says whether a node that stops has a broker that still waits for its controller: it never
+// begins then, and counts as stopped.
+func (n *Node) skipBroker() bool {
+	l := &n.life
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n.controller == nil || l.begun {
+		return false
+	}
+	l.begun, l.stopsFollowed = true, true
+	l.loops[BrokerLoop].Stopped = true
+	return true
+}
+
 // after is told of every turn. In a node with both loops, the broker begins once the controller has
 // opened its directory, and the controller stops once the broker has.
 func (n *Node) after(w Worker) {

@@ -104,15 +104,11 @@ func (n *Node) Start() {
 func (n *Node) Stop() {
 	w := n.host.Worker(nil)
 	defer w.Finish()
-	if n.broker != nil {
-		n.stopBroker(w)
+	if n.broker != nil && !n.skipBroker() {
+		n.loops[BrokerLoop].Submit(w, env.Event{Kind: env.EventConfig, Res: broker.Shutdown{}})
 	} else {
 		n.stopController(w)
 	}
-}
-
-func (n *Node) stopBroker(w Worker) {
-	n.loops[BrokerLoop].Submit(w, env.Event{Kind: env.EventConfig, Res: broker.Shutdown{}})
 }
 
 func (n *Node) stopController(w Worker) {

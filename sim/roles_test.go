@@ -28,7 +28,7 @@ func (p *lifeTap) Turning(l node.LoopID, _ env.Now, in []env.Event) {
 	for i := range in {
 		if _, stop := in[i].Res.(controller.Shutdown); stop {
 			p.controllerToldOfAStop = true
-			p.brokerStoppedBefore = n.Loop(node.BrokerLoop).Core().(*broker.Broker).Stopped()
+			p.brokerStoppedBefore = p.turns[node.BrokerLoop] > 0 && n.Loop(node.BrokerLoop).Core().(*broker.Broker).Stopped()
 		}
 	}
 	p.turns[l]++
@@ -50,6 +50,20 @@ func TestABrokerBeginsAfterItsControllerAndStopsBefore(t *testing.T) {
 	require.NoError(t, m.Fatal())
 	require.True(t, tap.controllerToldOfAStop)
 	require.True(t, tap.brokerStoppedBefore)
+}
+
+func TestANodeThatIsStoppedBeforeItsControllerHasOpenedStops(t *testing.T) {
+	w := NewWorld(1)
+	defer w.Close()
+	m := w.AddMachine(testNodeConfig())
+	tap := &lifeTap{m: m}
+	m.Tap = tap
+	m.Start()
+	require.False(t, w.Run(Second, func() bool { return tap.turns[node.ControllerLoop] > 0 }))
+	m.Stop()
+	require.False(t, w.Run(10*Second, func() bool { return !m.Running() }))
+	require.NoError(t, m.Fatal())
+	require.Zero(t, tap.turns[node.BrokerLoop], "the broker never began")
 }
 
 func TestAControllerAloneIsReadyOnceItHasReadItsDirectory(t *testing.T) {
