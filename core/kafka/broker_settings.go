@@ -93,22 +93,23 @@ func (v *BrokerValues) ForgetWholeCluster() {
 
 // FindBrokerSetting returns the setting with Kafka's name.
 func FindBrokerSetting(name string) (BrokerSetting, bool) {
-	i, known := slices.BinarySearchFunc(brokerSettings, name, func(s BrokerSetting, name string) int {
+	all := BrokerSettings()
+	i, known := slices.BinarySearchFunc(all, name, func(s BrokerSetting, name string) int {
 		return strings.Compare(s.Name, name)
 	})
 	if !known {
 		return BrokerSetting{}, false
 	}
-	return brokerSettings[i], true
+	return all[i], true
 }
 
 // BrokerSettings lists the broker settings that Stet knows, by ascending name: its own values, and the
-// defaults of all topic settings.
-func BrokerSettings() []BrokerSetting { return slices.Clone(brokerSettings) }
+// defaults of all topic settings. The list is read only.
+func BrokerSettings() []BrokerSetting { return brokerSettings }
 
-var brokerSettings = listBrokerSettings()
+var brokerSettings = makeBrokerSettings()
 
-func listBrokerSettings() []BrokerSetting {
+func makeBrokerSettings() []BrokerSetting {
 	all := []BrokerSetting{
 		brokerText("advertised.listeners", SettingList,
 			func(v *BrokerValues) *string { return &v.AdvertisedListeners }),

@@ -109,9 +109,15 @@ const (
 	week  = "604800000"
 )
 
-// TopicSettings lists every public topic setting of Kafka 4.4, by ascending name. What limits the
-// retention of records defaults to no limit, because Stet removes nothing; Kafka's default is a week.
-func TopicSettings() []TopicSetting {
+// TopicSettings lists every public topic setting of Kafka 4.4, by ascending name. The list is read only.
+// What limits the retention of records defaults to no limit, because Stet removes nothing; Kafka's
+// default is a week.
+func TopicSettings() []TopicSetting { return topicSettings }
+
+// topicSettings is made once: a decision may look up the settings of many thousand topics.
+var topicSettings = makeTopicSettings()
+
+func makeTopicSettings() []TopicSetting {
 	return []TopicSetting{
 		cleanupPolicy(),
 		only("compression.gzip.level", SettingInt, "-1", "keeps the codec of the producer"),
