@@ -13,6 +13,10 @@
 // and an outcome; they change nothing. The controller proposes the records, and answers when they
 // are committed.
 //
-// The table of topic configurations (config_table.go) is shared by the controller, which validates,
-// and the broker, which obeys.
+// Who leads and who is in sync is decided in one place (elections.go) for every event of a broker's
+// life: registration, heartbeat, fencing, removal (brokers.go, heartbeats.go). Where replicas go is
+// decided in place.go.
+//
+// The tables of settings (package kafka) are shared by the controller, which validates, and the
+// broker, which obeys.
 package metadata
