@@ -22,6 +22,7 @@ func (m *Image) Apply(index Index, records ...Record) (*Image, error) {
 		}
 	}
 	e.closeTopic()
+	e.settleTopics()
 	e.image.index = index
 	return &e.image, nil
 }
@@ -42,9 +43,17 @@ type editor struct {
 	index Index
 	topic *Topic // being changed, and not yet in the trees; nil for none
 	owned bool   // nobody else has the list of partitions of topic
+
+	// changed are topics with other partitions that are not in the trees yet, in the order of their
+	// names. An event of a broker may change all topics that there are.
+	changed []*Topic
 }
 
 func (e *editor) apply(r Record) error {
+	if r, ok := r.(*PartitionChangesRecord); ok {
+		return e.partitionChanges(r)
+	}
+	e.settleTopics()
 	switch r := r.(type) {
 	case *ClusterRecord:
 		return e.cluster(r)
@@ -63,8 +72,6 @@ func (e *editor) apply(r Record) error {
 		return e.createTopic(r)
 	case *PartitionRecord:
 		return e.partition(r)
-	case *PartitionChangesRecord:
-		return e.partitionChanges(r)
 	case *TopicRemovalRecord:
 		return e.removeTopic(r.ID)
 	case *ConfigRecord:
@@ -165,36 +172,6 @@ func (e *editor) partition(r *PartitionRecord) error {
 		e.topic.partitions = e.topic.partitions.set(i, compactPartition(&r.Partition))
 	}
 	return nil
-}
-
-func (e *editor) partitionChanges(r *PartitionChangesRecord) error {
-	if !e.openTopic(r.TopicID) {
-		return fmt.Errorf("changes of partitions of the unknown topic %s", r.TopicID)
-	}
-	changes := r.Changes
-	for i := range changes {
-		if id := changes[i].ID; i > 0 && id <= changes[i-1].ID || e.topic.Partition(id) == nil {
-			return fmt.Errorf("change of partition %d of topic %s, which has %d, is out of order",
-				id, e.topic.Name, e.topic.partitions.count)
-		}
-	}
-	e.topic.partitions = e.topic.partitions.replacedAt(len(changes), func(i int) (int, *Partition) {
-		c := &changes[i]
-		p := c.applied(e.topic.Partition(c.ID))
-		return int(c.ID), compactPartition(&p)
-	})
-	return nil
-}
-
-// applied returns the partition after the update.
-func (u *PartitionUpdate) applied(p *Partition) Partition {
-	out := *p
-	out.Standing = u.Standing
-	out.Epoch++
-	if u.NewEpoch {
-		out.LeaderEpoch++
-	}
-	return out
 }
 
 // compactPartition lets the ISR share the memory of the replicas where they are equal, as they are

@@ -57,7 +57,11 @@ func (e *event) records(image *Image) []Record {
 	var out []Record
 	base := image.ClusterTopicConfig(kafka.DefaultTopicConfig())
 	for t := range image.Topics() {
-		out = e.appendChanges(out, t, TopicConfig(base, t.configs))
+		config := base
+		if len(t.configs) > 0 {
+			config = TopicConfig(base, t.configs)
+		}
+		out = e.appendChanges(out, t, config)
 	}
 	return out
 }

@@ -169,6 +169,26 @@ func (n *treeNode[K, V]) recount() *treeNode[K, V] {
 	return n
 }
 
+// replaced returns the tree with the values of keys replaced. The tree has the keys, and they ascend.
+// Whatever is on the way to several of them is copied once.
+func (t tree[K, V]) replaced(keys []K, values []*V) tree[K, V] {
+	return tree[K, V]{t.root.replaced(keys, values)}
+}
+
+func (n *treeNode[K, V]) replaced(keys []K, values []*V) *treeNode[K, V] {
+	if len(keys) == 0 {
+		return n
+	}
+	i, found := slices.BinarySearchFunc(keys, n.key, K.compare)
+	value, rest := n.value, i
+	if found {
+		value, rest = values[i], i+1
+	}
+	left := n.left.replaced(keys[:i], values[:i])
+	right := n.right.replaced(keys[rest:], values[rest:])
+	return &treeNode[K, V]{n.key, n.priority, value, left, right, n.count}
+}
+
 // all yields the values in the order of their keys.
 func (t tree[K, V]) all() iter.Seq[*V] {
 	return func(yield func(*V) bool) { t.root.yield(yield) }

@@ -89,6 +89,28 @@ func TestShapeOfATreeDependsOnItsKeysAlone(t *testing.T) {
 	})
 }
 
+func TestManyValuesAreReplacedAtOnce(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		var before tree[topicName, int]
+		for _, k := range rapid.SliceOf(rapid.IntRange(0, 30)).Draw(rt, "before") {
+			before = before.put(nameOf(k), new(int))
+		}
+		one := 1
+		var keys []topicName
+		var values []*int
+		want := before
+		before.walk(func(k topicName, _ *int) {
+			if rapid.Bool().Draw(rt, "replaced") {
+				keys, values = append(keys, k), append(values, &one)
+				want = want.put(k, &one)
+			}
+		})
+		old := contents(before)
+		require.Equal(rt, want, before.replaced(keys, values))
+		require.Equal(rt, old, contents(before))
+	})
+}
+
 func TestDiffOfTreesTellsEveryKeyThatDiffers(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var before tree[topicName, int]
