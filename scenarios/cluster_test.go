@@ -61,3 +61,8 @@ func TestAMachineMayBeLeftOut(t *testing.T) {
 	r := Run(alone(), 3, Options{Schedule: p.Schedule})
 	require.Equal(t, Passed, r.Check, "%v", r.Evidence)
 }
+
+func reparsed(s *schedule.Schedule) error {
+	_, err := schedule.Parse(strings.NewReader(s.String()))
+	return err
+}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -49,7 +50,7 @@ func simListCommand() *cobra.Command {
 					fmt.Println(m.Name)
 				}
 			default:
-				for _, s := range scenarios.All() {
+				for _, s := range slices.Concat(scenarios.All(), scenarios.Clusters()) {
 					fmt.Println(s.Name, s.Description)
 				}
 			}
