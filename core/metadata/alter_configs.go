@@ -41,8 +41,8 @@ type AlteredResource struct {
 }
 
 // AlterConfigs decides on one request to change settings. Each resource succeeds or fails as a whole
-// and apart from the others. What new settings do to the partitions of topics comes with them. Outcomes are in the order of the request; of a resource that is named
-// twice, every mention is refused.
+// and apart from the others. What new settings do to the partitions of topics comes with them. Outcomes
+// are in the order of the request; of a resource that is named twice, every mention is refused.
 func AlterConfigs(image *Image, asked []ResourceChange) ([]Record, []AlteredResource) {
 	mentions := map[Resource]int{}
 	for i := range asked {

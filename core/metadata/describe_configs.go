@@ -53,8 +53,8 @@ func (m *Image) DescribeTopicConfigs(static *kafka.BrokerValues, broker kafka.Br
 		}
 		if last := len(d.Synonyms) - 1; last >= 0 && s.Name == "min.insync.replicas" &&
 			d.Synonyms[last].Source == SourceDefault {
-			unset := kafka.TopicConfig{MinInsyncReplicas: int32(kafka.DefaultMinInsyncReplicas(replicationFactor))}
-			d.Synonyms[last].Value = s.Value(&unset)
+			least := kafka.DefaultMinInsyncReplicas(replicationFactor)
+			d.Synonyms[last].Value = s.Value(&kafka.TopicConfig{MinInsyncReplicas: int32(least)})
 		}
 		out[i] = d.resolve()
 	}
