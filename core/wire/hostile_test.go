@@ -52,6 +52,15 @@ func TestAmplifyingRequestsAreRefused(t *testing.T) {
 		"compact":         elements(900_000, true, KeyMetadata, 9, 0),
 		"produced topics": elements(900_000, false, KeyProduce, 3, 8),
 		"fetched topics":  elements(900_000, false, KeyFetch, 4, 17),
+
+		"described resources": elements(900_000, false, KeyDescribeConfigs, 1, 0),
+		"replaced settings":   elements(900_000, false, KeyAlterConfigs, 0, 0),
+		"altered settings":    elements(900_000, false, KeyIncrementalAlterConfigs, 0, 0),
+		"grown topics":        elements(900_000, false, KeyCreatePartitions, 0, 0),
+		"described topics":    elements(900_000, true, KeyDescribeTopicPartitions, 0, 0),
+		"features":            elements(900_000, true, KeyUpdateFeatures, 0, 4),
+		"quorums":             elements(900_000, true, KeyDescribeQuorum, 0, 0),
+		"voters":              elements(900_000, true, KeyAddRaftVoter, 0, 1+4+4+16),
 	} {
 		taken := allocated(func() {
 			e := refusal(t, BrokerListener, frame)
