@@ -48,7 +48,7 @@ func register(controller, cluster string, id int32) (*phantom, error) {
 	} {
 		feature := kmsg.NewBrokerRegistrationRequestFeature()
 		feature.Name, feature.MinSupportedVersion, feature.MaxSupportedVersion = name, 0, 100
-		if name == "metadata.version" || name == "stet.version" {
+		if name == "metadata.version" {
 			feature.MinSupportedVersion = 1
 		}
 		req.Features = append(req.Features, feature)
