@@ -73,10 +73,15 @@ func (r *imageRun) change() (string, error) {
 // until it is back.
 func (r *imageRun) fence() (string, error) {
 	var took []time.Duration
+	p := r.phantoms[0]
+	if err := p.quiet(); err != nil { // or its heartbeats would have it unfenced again
+		return "", err
+	}
+	defer p.live()
 	for _, want := range []bool{true, false} {
 		begin := time.Now()
 		err := eventually(func() error {
-			fenced, err := r.phantoms[0].beat(want)
+			fenced, err := p.beat(want)
 			if err == nil && fenced != want {
 				err = fmt.Errorf("fenced: %v", fenced)
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"sync"
 	"time"
 
@@ -15,7 +16,8 @@ import (
 type Listener struct {
 	config *Config
 	tcp    *net.TCPListener
-	done   chan struct{} // closed by Close
+	done   chan struct{}  // closed by Close
+	turned sync.WaitGroup // of TurnAway
 
 	mu      sync.Mutex
 	closed  bool
@@ -46,9 +48,36 @@ func (c Config) Listen(address string) (*Listener, error) {
 // Addr is the address that is listened on.
 func (l *Listener) Addr() net.Addr { return l.tcp.Addr() }
 
+// TurnAway resets the connections that come before Serve, in a goroutine of its own. A peer that was
+// kept waiting in the kernel's queue would take it for a slow answer, where it could ask another node.
+func (l *Listener) TurnAway() {
+	l.turned.Go(func() {
+		for {
+			tcp, err := l.tcp.AcceptTCP()
+			switch {
+			case errors.Is(err, net.ErrClosed), errors.Is(err, os.ErrDeadlineExceeded):
+				return
+			case err != nil:
+				l.pause()
+			default:
+				_ = tcp.SetLinger(0) // a reset, not an end
+				tcp.Close()
+			}
+		}
+	})
+}
+
+// endTurnAway ends TurnAway, if it was called.
+func (l *Listener) endTurnAway() {
+	_ = l.tcp.SetDeadline(time.Now())
+	l.turned.Wait()
+	_ = l.tcp.SetDeadline(time.Time{})
+}
+
 // Serve accepts connections until Close, and gives each a goroutine. Failures to accept end
 // nothing: it tries again after a moment. Of failures and refusals in a row the first is logged.
 func (l *Listener) Serve(acceptor env.Acceptor) {
+	l.endTurnAway()
 	logged := false
 	complain := func(remote string, err error) {
 		if !logged {
@@ -137,6 +166,7 @@ func (l *Listener) Conns() int {
 
 // Close stops accepting. Connections go on.
 func (l *Listener) Close() error {
+	defer l.turned.Wait()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {

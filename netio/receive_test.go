@@ -1,8 +1,10 @@
 package netio
 
 import (
+	"net"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -276,6 +278,50 @@ func TestListenerCloseLetsConnectionsGoOn(t *testing.T) {
 	require.Equal(t, "yes", string(readN(t, c, 3)))
 	l.CloseConns()
 	require.Equal(t, env.OK, <-n.ended)
+}
+
+func TestListenerTurnsAwayUntilItServes(t *testing.T) {
+	l, err := Default().Listen("127.0.0.1:0")
+	require.NoError(t, err)
+	l.TurnAway()
+	for range 3 {
+		early, err := net.Dial("tcp", l.Addr().String())
+		if err == nil { // the reset has not come yet
+			_, err = early.Read(make([]byte, 1))
+			early.Close()
+		}
+		require.ErrorIs(t, err, syscall.ECONNRESET)
+	}
+	n := newNode()
+	served := make(chan struct{})
+	go func() {
+		l.Serve(n)
+		close(served)
+	}()
+	require.Eventually(t, func() bool { // the last one to be turned away may come after Serve was called
+		c, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			return false
+		}
+		t.Cleanup(func() { c.Close() })
+		_, err = c.Write(framed("in"))
+		select {
+		case got := <-n.frames:
+			return err == nil && got == "in"
+		case <-time.After(100 * time.Millisecond):
+			return false
+		}
+	}, 5*time.Second, time.Millisecond)
+	require.NoError(t, l.Close())
+	<-served
+	l.CloseConns()
+}
+
+func TestListenerThatTurnsAwayCloses(t *testing.T) {
+	l, err := Default().Listen("127.0.0.1:0")
+	require.NoError(t, err)
+	l.TurnAway()
+	require.NoError(t, l.Close())
 }
 
 func TestRefusedConnectionIsClosed(t *testing.T) {

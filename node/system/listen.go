@@ -42,6 +42,7 @@ func listen(o *Options, d descriptors) (l listeners, err error) {
 				l.close()
 				return l, err
 			}
+			one.TurnAway() // until the node is ready
 			l.clients = append(l.clients, one)
 			o.Node.Broker.Listeners = append(o.Node.Broker.Listeners, advertised(c, one))
 		}
