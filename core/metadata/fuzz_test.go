@@ -15,7 +15,9 @@ func FuzzApplyEntry(f *testing.F) {
 	id := idNumber(1)
 	f.Add(AppendEntry(nil, &TopicRecord{id, "t", []ConfigEntry{{"retention.ms", "1"}}},
 		&PartitionRecord{id, 0, Partition{Directories: []DirectoryID{{9}}, Standing: Standing{Leader: 1}}},
-		&ConfigRecord{Resource: Resource{ResourceTopic, "t"}, Name: "a", Value: "b"}))
+		&ConfigRecord{Resource: Resource{ResourceTopic, "t"}, Name: "a", Value: "b"},
+		&PartitionChangesRecord{id, []PartitionUpdate{{0, true, Standing{ISR: ids(1), Leader: 1}}}},
+		&PartitionChangesRecord{id, []PartitionUpdate{{0, false, Standing{ELR: ids(1), Leader: -1}}}}))
 	f.Add(AppendEntry(nil, &BrokerRecord{Broker{ID: 9, Epoch: -1}},
 		&BrokerStateRecord{1, 1, true, false}, &ProducerIDsRecord{Next: 1000}, &TopicRemovalRecord{id}))
 	f.Fuzz(func(t *testing.T, entry []byte) {

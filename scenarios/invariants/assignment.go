@@ -63,20 +63,20 @@ func judgeAssignment(m *metadata.Image, t *metadata.Topic, p *metadata.Partition
 	case p.Leader != kafka.NoBroker && !slices.Contains(p.ISR, p.Leader):
 		return "the leader is not in the ISR"
 	}
-	if len(p.ISR) >= minISR(t, p) && len(p.ELR) > 0 {
+	if len(p.ISR) >= minISR(m, t, p) && len(p.ELR) > 0 {
 		return "enough in the ISR, and an ELR"
 	}
 	return ""
 }
 
-// minISR is the effective minimum: what the topic sets, or 2 of 3 replicas and more and else 1, and
-// never more than there are replicas.
-func minISR(t *metadata.Topic, p *metadata.Partition) int {
+// minISR is the effective minimum: what the topic sets, or all topics have, or 2 of 3 replicas and more
+// and else 1, and never more than there are replicas.
+func minISR(m *metadata.Image, t *metadata.Topic, p *metadata.Partition) int {
 	n := 1
 	if len(p.Replicas) >= 3 {
 		n = 2
 	}
-	for _, e := range t.Configs() {
+	for _, e := range slices.Concat(m.ResourceConfigs(metadata.BrokerDefaults()), t.Configs()) {
 		if set, err := strconv.Atoi(e.Value); e.Name == "min.insync.replicas" && err == nil {
 			n = set
 		}
