@@ -44,15 +44,15 @@ type BrokerSetting struct {
 	// with it.
 	WholeCluster bool
 
-	topic *TopicSetting // whose default it is; nil for none
+	topic TopicSetting // whose default it is; without a name for none
 	set   func(v *BrokerValues, value string) error
 	text  func(v *BrokerValues) string
 }
 
 // Check returns why a value can not be set, or nil. The error begins with the setting's name.
 func (s *BrokerSetting) Check(value string) error {
-	if s.topic != nil {
-		checked := *s.topic
+	if s.topic.Name != "" {
+		checked := s.topic
 		checked.Name = s.Name
 		return checked.Check(value)
 	}
@@ -70,7 +70,7 @@ func (s *BrokerSetting) Obeyed(value string, forAll bool) bool {
 
 // Set changes the setting to a value that Check accepts.
 func (s *BrokerSetting) Set(v *BrokerValues, value string) error {
-	if s.topic != nil {
+	if s.topic.Name != "" {
 		return v.Topic.Set(s.topic.Name, value)
 	}
 	return s.set(v, strings.TrimSpace(value))
@@ -78,7 +78,7 @@ func (s *BrokerSetting) Set(v *BrokerValues, value string) error {
 
 // Value returns what is in force under v.
 func (s *BrokerSetting) Value(v *BrokerValues) string {
-	if s.topic != nil {
+	if s.topic.Name != "" {
 		return s.topic.Value(&v.Topic)
 	}
 	return s.text(v)
@@ -93,19 +93,18 @@ func (v *BrokerValues) ForgetWholeCluster() {
 
 // FindBrokerSetting returns the setting with Kafka's name.
 func FindBrokerSetting(name string) (BrokerSetting, bool) {
-	all := BrokerSettings()
-	i, known := slices.BinarySearchFunc(all, name, func(s BrokerSetting, name string) int {
+	i, known := slices.BinarySearchFunc(brokerSettings, name, func(s BrokerSetting, name string) int {
 		return strings.Compare(s.Name, name)
 	})
 	if !known {
 		return BrokerSetting{}, false
 	}
-	return all[i], true
+	return brokerSettings[i], true
 }
 
 // BrokerSettings lists the broker settings that Stet knows, by ascending name: its own values, and the
-// defaults of all topic settings. The list is read only.
-func BrokerSettings() []BrokerSetting { return brokerSettings }
+// defaults of all topic settings.
+func BrokerSettings() []BrokerSetting { return slices.Clone(brokerSettings) }
 
 var brokerSettings = makeBrokerSettings()
 
@@ -143,7 +142,7 @@ func makeBrokerSettings() []BrokerSetting {
 			all = append(all, BrokerSetting{
 				Name: name, Type: t.Type, Default: t.Default, Dynamic: true,
 				WholeCluster: name == "min.insync.replicas" || name == "unclean.leader.election.enable",
-				topic:        &t,
+				topic:        t,
 			})
 		}
 	}

@@ -33,7 +33,7 @@ func settingTables() string {
 	var out strings.Builder
 	out.WriteString("\n## Brokers\n\n| setting | default | changed while it runs |\n|---|---|---|\n")
 	for _, s := range BrokerSettings() {
-		if s.topic != nil && s.topic.set == nil {
+		if s.topic.Name != "" && s.topic.set == nil {
 			continue // stands with the topics
 		}
 		when := "no"

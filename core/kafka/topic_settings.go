@@ -63,14 +63,13 @@ func (s *TopicSetting) BrokerName() string {
 
 // FindTopicSetting returns the setting with Kafka's name.
 func FindTopicSetting(name string) (TopicSetting, bool) {
-	all := TopicSettings()
-	i, known := slices.BinarySearchFunc(all, name, func(s TopicSetting, name string) int {
+	i, known := slices.BinarySearchFunc(topicSettings, name, func(s TopicSetting, name string) int {
 		return strings.Compare(s.Name, name)
 	})
 	if !known {
 		return TopicSetting{}, false
 	}
-	return all[i], true
+	return topicSettings[i], true
 }
 
 // Check returns why a value can not be set, or nil. The error begins with the setting's name and
@@ -109,10 +108,10 @@ const (
 	week  = "604800000"
 )
 
-// TopicSettings lists every public topic setting of Kafka 4.4, by ascending name. The list is read only.
+// TopicSettings lists every public topic setting of Kafka 4.4, by ascending name.
 // What limits the retention of records defaults to no limit, because Stet removes nothing; Kafka's
 // default is a week.
-func TopicSettings() []TopicSetting { return topicSettings }
+func TopicSettings() []TopicSetting { return slices.Clone(topicSettings) }
 
 // topicSettings is made once: a decision may look up the settings of many thousand topics.
 var topicSettings = makeTopicSettings()
