@@ -80,7 +80,7 @@ func (c *cargo) write(o *operator, op *schedule.Operation, name string) bool {
 		}
 		a := &client.Address{
 			Name: name, ID: layout.ID, Partition: kafka.PartitionID(p), Leader: leader,
-			Version: int16(h.Stream.Between(9, 13)),
+			Version: version(h, 9, 12, 13),
 		}
 		var values [][]byte
 		for range op.Records {
@@ -132,9 +132,10 @@ func (c *cargo) read(o *operator, name string) bool {
 		}
 		from := client.Address{
 			Name: name, ID: layout.ID, Partition: kafka.PartitionID(p), Leader: leader,
-			Version: int16(h.Stream.Between(11, 17)),
+			Version: version(h, 11, 12, 17),
 		}
 		next := kafka.Offset(0)
+		acked := len(c.acked)
 		for range 100 {
 			records, end, high, code := o.admin.Read(from, next)
 			c.findings.counters["client.operations"]++
@@ -148,6 +149,9 @@ func (c *cargo) read(o *operator, name string) bool {
 					c.see(slot{layout.ID, from.Partition, r.Offset}, r.Value)
 				}
 			}
+			if code == kafka.None && from.Version >= 13 {
+				c.checkEnd(layout.ID, from.Partition, high, acked)
+			}
 			if code != kafka.None || end >= high || end == next {
 				break
 			}
@@ -155,6 +159,31 @@ func (c *cargo) read(o *operator, name string) bool {
 		}
 	}
 	return true
+}
+
+// checkEnd is H1 for a reader: the log does not end before what had been acknowledged when it began to
+// read.
+func (c *cargo) checkEnd(id kafka.TopicID, p kafka.PartitionID, high kafka.Offset, acked int) {
+	for i := range c.acked[:acked] {
+		a := &c.acked[i]
+		if a.id != id || a.partition != p || c.watch.damaged[a.on] {
+			continue
+		}
+		c.findings.checked("H1")
+		if a.offset >= high {
+			c.findings.fails("H1", "topic %s partition %d: %q was acknowledged at %d, and the log ends at %d", id, p,
+				a.value, a.offset, high)
+			return
+		}
+	}
+}
+
+// version draws that of a request which tells the topic's name, or one from 13 on that tells its id.
+func version(h *client.Host, low, named, high int64) int16 {
+	if h.Stream.Chance(1, 3) {
+		return int16(h.Stream.Between(low, named))
+	}
+	return int16(h.Stream.Between(13, high))
 }
 
 // inspect looks at what lies on the disks when all is quiet.

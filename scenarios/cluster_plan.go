@@ -45,6 +45,7 @@ func (p *clusterPlan) configureNode(d draw) {
 	b.RequestTimeout = pick(d, b.RequestTimeout, 2*time.Second)
 	b.CheckpointInterval = (pick(d, sim.Time(200), 5000) * sim.Millisecond).Duration()
 	b.Topic.SegmentBytes = pick(d, int32(4<<10), 64<<10, 1<<20)
+	b.MetadataFetchBytes = pick(d, b.MetadataFetchBytes, b.MetadataFetchBytes, 300, 3000)
 	p.Node.MaxOpenFiles = pick(d, 0, 0, 8)
 }
 

@@ -20,6 +20,7 @@ type clusterWatch struct {
 	state *invariants.Cluster
 	// damaged are the machines whose records may be gone: RF 1 stands kills and nothing more.
 	damaged map[sim.Place]bool
+	deposed *deposed
 	voters  map[sim.Place]*quorum.Quorum // as last seen
 	lives   map[sim.Place]int            // of voters: a process has several, one after each failure of its log
 }
@@ -30,6 +31,7 @@ func newClusterWatch(r *clusterRun) *clusterWatch {
 		clusterRun: r, state: invariants.New(stateFindings{r.findings}, step), damaged: map[sim.Place]bool{},
 		voters: map[sim.Place]*quorum.Quorum{}, lives: map[sim.Place]int{},
 	}
+	w.deposed = &deposed{w, map[sim.Place]*overlap{}}
 	for _, m := range r.machines {
 		w.state.Watch(m.Place, m.Disk)
 		m.Tap = &machineTap{w, m}
@@ -122,6 +124,7 @@ func (t *machineTap) Turned(l node.LoopID, out *env.Effects) {
 				Place: m.Place, Life: t.watch.lifeOf(m, q), Status: q.Status(), Log: q, Image: core.Image(),
 				Ready: core.Ready(), Disk: m.Disk,
 			})
+			t.watch.deposed.turned(m, core)
 		}
 		for i := range out.Conn {
 			if op := &out.Conn[i]; op.Op == env.ConnSend {

@@ -1,6 +1,11 @@
 package scenarios
 
-import "stet/scenarios/schedule"
+import (
+	"time"
+
+	"stet/scenarios/schedule"
+	"stet/sim"
+)
 
 // deleteRecreate has topics of one or two names created, written to, read and deleted by several
 // operators at once, while brokers are down or hear nothing.
@@ -10,7 +15,10 @@ func deleteRecreate() *Scenario {
 		Description: "topics of the same names come and go while brokers are down or cut off",
 		Floors:      Floors{Antecedents: clusterAntecedents()},
 		cluster: func(d draw, p *clusterPlan) {
-			p.shape(d, 1, 3)
+			combined := d.Chance(1, 3)
+			p.machines(pick(d, 1, 1, 3), int(d.Between(2, 3)), combined)
+			p.clocks(d, 1)
+			p.Node.Controller.SessionTimeout = pick(d, p.Node.Controller.SessionTimeout, 9*time.Second, 9*time.Second)
 			p.operate(d, weights{
 				{schedule.CreateTopic, 6},
 				{schedule.DeleteTopic, 5},
@@ -28,7 +36,11 @@ func deleteRecreate() *Scenario {
 					p.Operators[i].Operations[j].Replicas = 1
 				}
 			}
-			p.deaths(d, int(d.Between(1, 5)), schedule.Kill, schedule.Kill, schedule.Power)
+			p.deaths(d, int(d.Between(3, 8)), schedule.Kill, schedule.Kill, schedule.Power)
+			for i := range p.faults.strikes { // a broker that is down and not missed yet is given replicas
+				s := &p.faults.strikes[i]
+				s.target, s.crash.down = brokerOne, max(s.crash.down, d.Delay(0, 4*sim.Second))
+			}
 			p.cuts(d, d.Index(4))
 			p.nuisances(d, d.Index(2), schedule.Stop, schedule.Pause)
 		},
