@@ -32,6 +32,7 @@ var importsOfRooms = map[string][]string{
 	"stet/core/quorum":     {"go.etcd.io/raft/v3/...", "google.golang.org/protobuf/proto"},
 	"stet/core/env/envtest": { // a real world calls its scripts from several goroutines
 		"sync", "testing", "github.com/stretchr/testify/...", "pgregory.net/rapid",
+		"github.com/twmb/franz-go/pkg/kmsg",
 	},
 }
 
