@@ -74,15 +74,18 @@ func register(controller, cluster string, id int32) (*phantom, error) {
 	if err != nil {
 		return nil, fmt.Errorf("register %d: %w", id, err)
 	}
-	err = eventually(func() error {
-		fenced, err := p.beat(false)
-		if err == nil && fenced {
-			err = fmt.Errorf("broker %d is fenced", id)
-		}
-		return err
-	})
+	err = eventually(p.unfence)
 	p.live()
 	return p, err
+}
+
+// unfence sends a heartbeat; that the broker stays fenced is an error.
+func (p *phantom) unfence() error {
+	fenced, err := p.beat(false)
+	if err == nil && fenced {
+		err = fmt.Errorf("broker %d is fenced", p.id)
+	}
+	return err
 }
 
 // live sends heartbeats until quiet.
@@ -136,7 +139,7 @@ func (p *phantom) resume(controller string) error {
 		if p.conn, err = load.Dial(controller); err != nil {
 			return err
 		}
-		if _, err = p.beat(false); err != nil {
+		if err = p.unfence(); err != nil {
 			p.conn.Close()
 		}
 		return err

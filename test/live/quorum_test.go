@@ -81,69 +81,102 @@ func TestClusterTopicsSurviveFaultsOfControllers(t *testing.T) {
 	if seed == 0 {
 		seed = rand.Uint64()
 	}
-	random := rand.New(rand.NewPCG(seed, 5))
-	cluster := newCluster(t, clusterSize)
-	require.NoError(t, cluster.Launch())
-	clients := cluster.clients(t)
-	var load []*creator
-	var ledgers []*ledger
-	for i := range creators {
-		c := &creator{
-			number: i, random: rand.New(rand.NewPCG(seed, uint64(10+i))),
-			clients: clients, ledger: newLedger(),
-		}
-		load, ledgers = append(load, c), append(ledgers, c.ledger)
-	}
-	marker := &creator{number: creators, clients: clients, ledger: newLedger()}
-	ledgers = append(ledgers, marker.ledger)
-	formed, _ := requireRecovered(t, clients, marker, ledgers)
+	r := newQuorumRun(t, seed)
+	formed, _ := requireRecovered(t, r.clients, r.marker, r.ledgers())
 	var slowest time.Duration
-	counts := map[string]int{}
 	for round := range *rounds {
-		fault, victims := draw(random, clusterSize, leaderOf(t, clients))
-		what := fmt.Sprintf("round %d of seed %d: %s, nodes %v", round, seed, fault.name, victims)
-		counts[fault.name]++
-		ctx, stop := context.WithCancel(t.Context())
-		ended := make([]error, creators)
-		var running sync.WaitGroup
-		for i, c := range load {
-			running.Go(func() { ended[i] = c.run(ctx) })
-		}
-		time.Sleep(time.Duration(random.Int64N(int64(500 * time.Millisecond))))
-		require.NoError(t, fault.strike(cluster, victims), what)
-		time.Sleep(time.Second + time.Duration(random.Int64N(int64(2*time.Second))))
-		require.NoError(t, cluster.mend(), what)
-		time.Sleep(500 * time.Millisecond)
-		stop()
-		running.Wait()
-		for _, err := range ended {
-			require.NoError(t, err, what)
-		}
-		acked, complete := requireRecovered(t, clients, marker, ledgers)
+		what := r.round(t, fmt.Sprintf("round %d of seed %d", round, seed))
+		acked, complete := requireRecovered(t, r.clients, r.marker, r.ledgers())
 		t.Logf("%s: after the load a creation is acknowledged within %v, told of by all brokers within %v",
 			what, acked.Round(time.Millisecond), complete.Round(time.Millisecond))
 		slowest = max(slowest, acked)
 	}
-	require.NoError(t, cluster.Stop())
-	for _, b := range cluster.Nodes {
+	require.NoError(t, r.cluster.Stop())
+	for _, b := range r.cluster.Nodes {
 		dumpMetadata(t, b)
 	}
-	var acked, deleted, unanswered int
-	for _, l := range ledgers {
-		acked, deleted, unanswered = acked+l.created, deleted+l.deleted, unanswered+l.unanswered
+	var created, deleted, unanswered int
+	for _, l := range r.ledgers() {
+		created, deleted, unanswered = created+l.created, deleted+l.deleted, unanswered+l.unanswered
 	}
-	errors := map[string]int{}
-	for _, c := range load {
-		for text, n := range c.errors {
-			errors[text] += n
-		}
-	}
-	t.Logf("quorum: faults=%v errors=%v", counts, errors)
+	t.Logf("quorum: faults=%v errors=%v", r.faults, r.errors())
 	t.Logf("quorum: rounds=%d seed=%d created=%d deleted=%d unanswered=%d formed=%v slowest_ack=%v",
-		*rounds, seed, acked, deleted, unanswered,
+		*rounds, seed, created, deleted, unanswered,
 		formed.Round(time.Millisecond), slowest.Round(time.Millisecond))
 	require.NotZero(t, unanswered, "no request was under way at any fault")
 	require.NotZero(t, deleted)
+}
+
+// quorumRun is a cluster under load and faults.
+type quorumRun struct {
+	cluster  *Cluster
+	clients  []*kgo.Client // one for each node
+	random   *rand.Rand
+	creators []*creator
+	marker   *creator       // creates what tells that a node is up to date
+	faults   map[string]int // how often each has struck
+}
+
+// newQuorumRun starts a cluster.
+func newQuorumRun(t *testing.T, seed uint64) *quorumRun {
+	r := &quorumRun{
+		cluster: newCluster(t, clusterSize), random: rand.New(rand.NewPCG(seed, 5)),
+		faults: map[string]int{},
+	}
+	require.NoError(t, r.cluster.Launch())
+	r.clients = r.cluster.clients(t)
+	for i := range creators {
+		r.creators = append(r.creators, &creator{
+			number: i, random: rand.New(rand.NewPCG(seed, uint64(10+i))),
+			clients: r.clients, ledger: newLedger(),
+		})
+	}
+	r.marker = &creator{number: creators, clients: r.clients, ledger: newLedger()}
+	return r
+}
+
+// round lets a fault strike under load, mends it, and ends the load. It returns what it was.
+func (r *quorumRun) round(t *testing.T, name string) string {
+	fault, victims := draw(r.random, clusterSize, leaderOf(t, r.clients))
+	what := fmt.Sprintf("%s: %s, nodes %v", name, fault.name, victims)
+	r.faults[fault.name]++
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	ended := make([]error, len(r.creators))
+	var running sync.WaitGroup
+	for i, c := range r.creators {
+		running.Go(func() { ended[i] = c.run(ctx) })
+	}
+	time.Sleep(time.Duration(r.random.Int64N(int64(500 * time.Millisecond))))
+	require.NoError(t, fault.strike(r.cluster, victims), what)
+	time.Sleep(time.Second + time.Duration(r.random.Int64N(int64(2*time.Second))))
+	require.NoError(t, r.cluster.mend(), what)
+	time.Sleep(500 * time.Millisecond)
+	stop()
+	running.Wait()
+	for _, err := range ended {
+		require.NoError(t, err, what)
+	}
+	return what
+}
+
+func (r *quorumRun) ledgers() []*ledger {
+	all := []*ledger{r.marker.ledger}
+	for _, c := range r.creators {
+		all = append(all, c.ledger)
+	}
+	return all
+}
+
+// errors counts what creators were answered instead of acknowledgements.
+func (r *quorumRun) errors() map[string]int {
+	all := map[string]int{}
+	for _, c := range r.creators {
+		for text, n := range c.errors {
+			all[text] += n
+		}
+	}
+	return all
 }
 
 // requireRecovered creates a topic, waits until every node tells of it and of all brokers, and
