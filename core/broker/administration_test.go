@@ -330,6 +330,13 @@ func TestAlteredSettingsAreInForceAndDescribed(t *testing.T) {
 	require.Equal(t, "5000", *defaults.Value)
 	require.Equal(t, kmsg.ConfigSourceDynamicDefaultBrokerConfig, defaults.Source)
 
+	all := describingRequest(kmsg.ConfigResourceTypeTopic, "a")
+	for _, names := range [][]string{nil, {}} {
+		all.Resources[0].ConfigNames = names
+		answer := h.call(all).(*kmsg.DescribeConfigsResponse)
+		require.Len(t, answer.Resources[0].Configs, len(kafka.TopicSettings()))
+	}
+
 	h.stop()
 	h.start()
 	require.Equal(t, int16(kafka.MessageTooLarge), h.produce(1, "a", 0, big).ErrorCode)

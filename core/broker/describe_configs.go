@@ -62,7 +62,8 @@ func (d *describing) resource(b *Broker, asked *kmsg.DescribeConfigsRequestResou
 		out.ErrorMessage = &why
 	}
 	for i := range configs {
-		if asked.ConfigNames == nil || slices.Contains(asked.ConfigNames, configs[i].Name) {
+		// An empty list of names asks for all, as none does (ConfigHelper.describeConfigs).
+		if len(asked.ConfigNames) == 0 || slices.Contains(asked.ConfigNames, configs[i].Name) {
 			out.Configs = append(out.Configs, d.config(&configs[i]))
 		}
 	}
