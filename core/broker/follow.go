@@ -89,6 +89,9 @@ func (f *metadataFollower) take(b *Broker, r *wire.MetadataFetchResponse) {
 	}
 	if int64(image.Index()) >= r.CommittedIndex {
 		f.current = b.link.conn
+	} else if image == b.image {
+		f.pause(b) // it has more, and gave nothing
+		return
 	}
 	if image != b.image {
 		b.image = image

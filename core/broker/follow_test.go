@@ -126,6 +126,32 @@ func TestNothingIsDeletedByHalfAnImage(t *testing.T) {
 	require.EqualValues(t, 1, h.produce(1, "orders", 0, "b").BaseOffset)
 }
 
+func TestBrokerRegistersWhenItsImageHasAllThatIsCommitted(t *testing.T) {
+	h := newHarness(t, nil)
+	h.kill()
+	h.controller.more = 1
+	h.launch()
+	require.NotEmpty(t, h.broker.image.ClusterID())
+	require.Len(t, h.controller.claims, 1, "what it would claim may be old")
+	h.controller.more = 0
+	h.tick(controllerPause.Milliseconds())
+	h.deliver()
+	require.Len(t, h.controller.claims, 2)
+}
+
+func TestDialsPauseLonger(t *testing.T) {
+	h := newHarness(t, threeControllers)
+	h.controller.down = map[string]bool{"k1": true, "k2": true, "k3": true}
+	h.turn(env.Event{Kind: env.EventConnClosed, Conn: h.link, Err: env.EReset})
+	h.dialled = nil
+	for range 100 {
+		h.tick(50)
+		h.deliver()
+	}
+	require.Less(t, len(h.dialled), 17)
+	require.Greater(t, len(h.dialled), 12)
+}
+
 func TestProcessWithACopyOfTheDirectoryIsNamed(t *testing.T) {
 	h := newHarness(t, nil)
 	h.createTopic("orders", 1)

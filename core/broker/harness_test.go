@@ -305,6 +305,7 @@ type standIn struct {
 	stale     bool                    // refuses the next heartbeat
 	deaf      bool                    // takes requests, and loses the answers to all but metadata fetches
 	claims    []int64                 // the previous broker epochs of the registrations
+	more      int64                   // so many entries are committed that it does not give
 	topics    byte
 }
 
@@ -336,7 +337,7 @@ func (c *standIn) request(h *harness, slot env.Slot, frame []byte) {
 		require.EqualValues(h.t, h.broker.image.Index()+1, m.FromIndex)
 		if m.MaxWaitMs == 0 && h.broker.image.Index() == c.image.Index() {
 			c.answer(h, slot, &wire.MetadataFetchResponse{
-				CommittedIndex: int64(c.image.Index()), SnapshotIndex: -1,
+				CommittedIndex: int64(c.image.Index()) + c.more, SnapshotIndex: -1,
 			})
 			return
 		}
@@ -410,7 +411,9 @@ func (c *standIn) publish(h *harness) {
 		return
 	}
 	for _, slot := range c.waiting {
-		m := &wire.MetadataFetchResponse{CommittedIndex: int64(c.image.Index()), SnapshotIndex: -1}
+		m := &wire.MetadataFetchResponse{
+			CommittedIndex: int64(c.image.Index()) + c.more, SnapshotIndex: -1,
+		}
 		for i := from + 1; i <= c.image.Index(); i++ {
 			m.Entries = append(m.Entries, wire.MetadataEntry{Index: int64(i), Record: c.entries[i-1]})
 		}

@@ -142,7 +142,7 @@ func (n noting) completed(b *Broker, _ *env.Event) { b.directories[n.dir].noting
 func (b *Broker) cutChains() {
 	for i := range b.directories {
 		d := &b.directories[i]
-		if len(d.life.Before) == 0 || d.damaged {
+		if len(d.life.Before) == 0 {
 			continue
 		}
 		d.life.Before = nil

@@ -11,6 +11,7 @@ import (
 	"stet/core/commitlog/logtest"
 	"stet/core/env"
 	"stet/core/kafka"
+	"stet/core/metadata"
 )
 
 // claim starts the broker and returns the previous epoch that it registers with, and the epoch under
@@ -139,6 +140,34 @@ func TestFailureIsRememberedOnADiskThatMakesNoFiles(t *testing.T) {
 	h.requireUnclean("a write has failed")
 }
 
+func TestFailureIsRememberedWhileTheChainIsCut(t *testing.T) {
+	h := serving(t)
+	full := func(op, name string) env.Errno {
+		if op == "open" && name == commitlog.DamageName {
+			return env.ENOSPC // so that the life is taken away, which the cut writes
+		}
+		return env.OK
+	}
+	for range 20 { // the two jobs run in either order
+		h.kill()
+		h.watch = func() {
+			if d := h.broker.directories; len(d) > 0 && d[0].noting > 0 {
+				h.watch, h.world.Disk.Fail = nil, full
+				h.out.Reset()
+				h.broker.out = &h.out
+				h.broker.noteDamage(0)
+				h.world.Perform(&h.out)
+			}
+		}
+		h.start()
+		require.Nil(t, h.watch, "the chain was cut")
+		require.Nil(t, h.world.Disk.Content(commitlog.LifeName))
+		h.kill()
+		h.world.Disk.Fail = h.fail
+		h.requireUnclean("a write has failed")
+	}
+}
+
 func TestFailedSyncAtTheStartIsNotCleanAndMended(t *testing.T) {
 	h := serving(t)
 	h.kill()
@@ -159,6 +188,37 @@ func TestRolledBackDirectoryIsNotClean(t *testing.T) {
 	h.kill()
 	h.world.Disk.SetContent(commitlog.LifeName, old)
 	h.requireUnclean("another life has registered since")
+}
+
+func TestLifeOfAnotherDirectoryIsNotContinued(t *testing.T) {
+	h := serving(t)
+	h.kill()
+	life, err := commitlog.DecodeLife(h.world.Disk.Content(commitlog.LifeName))
+	require.NoError(t, err)
+	life.DirectoryID = "AAAAAAAAAAAAAAAAAAAAAA"
+	h.world.Disk.SetContent(commitlog.LifeName, commitlog.AppendLife(nil, life))
+	h.requireUnclean("the file was brought from elsewhere")
+}
+
+func TestRegistrationWithoutADirectoryProvesNothing(t *testing.T) {
+	h := serving(t)
+	h.kill()
+	self := *h.controller.image.Broker(1)
+	self.Epoch, self.Directories = -1, nil
+	h.controller.commit(&metadata.BrokerRecord{Broker: self})
+	h.requireUnclean("nothing says where its replicas were")
+}
+
+func TestChainIsCutWhenTheLifeIsRegistered(t *testing.T) {
+	h := serving(t)
+	h.kill()
+	h.start()
+	life, err := commitlog.DecodeLife(h.world.Disk.Content(commitlog.LifeName))
+	require.NoError(t, err)
+	require.Equal(t, h.broker.identity.Incarnation, life.Incarnation)
+	require.Empty(t, life.Before)
+	h.kill()
+	h.requireClean("what was cut is not needed any more")
 }
 
 func TestReplacedDirectoryIsNotClean(t *testing.T) {
