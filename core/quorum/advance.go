@@ -73,10 +73,10 @@ func (q *Quorum) drain(out *env.Effects) {
 
 // sendOrHold sends a message that raft would let go at once, but for some that wait for a sync.
 //
-// A candidate's request tells of its term and of the end of its log. If both were forgotten in a
-// crash, votes given to what it was would count for what it is: it could lead the term twice, or
-// lead without an entry that a vote was given for. And no other message speaks of a term that could
-// be forgotten.
+// No message speaks of a term that could be forgotten. Above all a candidate's request does not, which
+// tells of its new term and of the end of its log, and waits for the sync that covers both: if they
+// were forgotten in a crash, votes given to what it was would count for what it is, and it could lead
+// the term twice, or lead without an entry that a vote was given for.
 //
 // A leader sends entries that it could forget, as raft allows, but not while a change of the
 // membership is not applied. Else who is about to join or to leave might have more of the log than
@@ -85,7 +85,7 @@ func (q *Quorum) drain(out *env.Effects) {
 func (q *Quorum) sendOrHold(m *pb.Message) {
 	early := m.GetTerm() > q.writer.durableHard.Term && m.GetType() != pb.MsgPreVote
 	changes := len(m.Entries) > 0 && q.changing > q.applied.Index
-	if early || changes || m.GetType() == pb.MsgVote {
+	if early || changes {
 		q.writer.await([]*pb.Message{m}, q.storage)
 		return
 	}

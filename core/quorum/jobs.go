@@ -1,8 +1,6 @@
 package quorum
 
 import (
-	"slices"
-
 	"stet/core/env"
 	"stet/core/invariant"
 )
@@ -27,12 +25,14 @@ func (q *Quorum) nextJob(out *env.Effects) {
 	f := &q.fetch
 	switch {
 	case q.jobs.token != 0 || q.failed != env.OK:
+	case len(q.jobs.obsolete) > 0:
+		// First of all: a snapshot that is obsolete, and written anew, must not be swept then.
+		if q.writer.standing() {
+			q.startJob(&sweepJob{q.config.Dir, q.jobs.obsolete}, out)
+			q.jobs.obsolete = nil
+		}
 	case f.saving() && !f.saved:
-		q.writes(f.at().Index)
 		q.startJob(&saveJob{q.config.Dir, f.at(), f.data}, out)
-	case len(q.jobs.obsolete) > 0 && q.writer.standing():
-		q.startJob(&sweepJob{q.config.Dir, q.jobs.obsolete}, out)
-		q.jobs.obsolete = nil
 	}
 }
 
@@ -40,13 +40,6 @@ func (q *Quorum) startJob(j env.Job, out *env.Effects) {
 	invariant.Always(q.jobs.token == 0, "two jobs of a quorum at once")
 	q.jobs.token = q.token()
 	out.Jobs = append(out.Jobs, env.JobStart{Token: q.jobs.token, Job: j})
-}
-
-// writes keeps a snapshot that is about to be written from being swept: one of this index may lie
-// there from a life or a leader before.
-func (q *Quorum) writes(index uint64) {
-	name := snapshotName(index)
-	q.jobs.obsolete = slices.DeleteFunc(q.jobs.obsolete, func(n string) bool { return n == name })
 }
 
 func (q *Quorum) onJobDone(ev *env.Event, out *env.Effects) {
@@ -81,7 +74,6 @@ func (q *Quorum) Snapshot(body Body, out *env.Effects) {
 		at.Index--
 		at.Term, _ = q.storage.Term(at.Index)
 	}
-	q.writes(at.Index)
 	q.startJob(&snapshotJob{q.config.Dir, at, q.members, body}, out)
 }
 

@@ -132,3 +132,87 @@ func TestChangesAreDescribedForPeople(t *testing.T) {
 	_, err = DescribeChange(&Entry{Kind: EntryConfChangeV2, Data: []byte("x")})
 	require.Error(t, err)
 }
+
+func TestRecoveryBelievesWhatTheEntriesProve(t *testing.T) {
+	world := newWorld(1)
+	require.NoError(t, recoverAs(world, 1, 10).Failure()) // makes the directory
+	s := newStorage(&Recovered{
+		Hard: HardState{Term: 2, Commit: 1}, Start: Position{1, 1},
+		Members: ConfState{Voters: []uint64{5}},
+		Entries: []Entry{
+			{Index: 2, Term: 1, Kind: EntryConfChangeV2},
+			{Index: 3, Term: 1},
+			{Index: 4, Term: 2, Kind: EntryConfChangeV2},
+			{Index: 5, Term: 3},
+		},
+	})
+	w := writer{generation: 1}
+	world.Disk.SetContent(logName(1), w.appendBase(nil, VoterOf([16]byte{10}), s))
+	found := recoverAs(world, 1, 10)
+	require.NoError(t, found.Failure())
+	require.Equal(t, HardState{Term: 3, Commit: 2}, found.Hard, "a change proves the one before")
+}
+
+// TestLeaderSendsNothingThatItCouldForgetWhileAChangeIsUnderWay: see sendOrHold.
+func TestLeaderSendsNothingThatItCouldForgetWhileAChangeIsUnderWay(t *testing.T) {
+	mustRun(t, 1, func() {
+		c, m := steady(t, 3)
+		entries := func() (n int) {
+			for _, p := range c.network {
+				n += len(decode(p.data).GetEntries())
+			}
+			return n
+		}
+		require.True(t, c.propose(m))
+		require.Equal(t, 2, entries(), "one for each of the others, before it is durable here")
+		c.drain()
+		_, ok := m.q.ProposeMembers(MemberChange{Remove: []uint64{c.others(m)[0].id}})
+		require.True(t, ok)
+		require.True(t, c.propose(m))
+		require.Zero(t, entries())
+		for m.world.Outstanding() > 0 {
+			require.Less(t, m.q.writer.durable.Index, m.q.storage.last().Index)
+			require.Zero(t, entries())
+			m.work(false)
+		}
+		require.Equal(t, 4, entries())
+	})
+}
+
+// TestLeaderThatWasRemovedHandsOver: it is elected with its own removal in the log, which it commits.
+func TestLeaderThatWasRemovedHandsOver(t *testing.T) {
+	mustRun(t, 1, func() {
+		c, _ := steady(t, 3)
+		a, b, third := c.nodes[0], c.nodes[1], c.nodes[2]
+		c.elect(t, a, []*member{b, third}, nil)
+		c.drain()
+		c.cut[third.place] = true
+		index, ok := a.q.ProposeMembers(MemberChange{Remove: []uint64{b.id}})
+		require.True(t, ok)
+		a.turn()
+		for b.q.storage.last().Index < index { // b has it, and a does not know that
+			a.work(false)
+			if len(c.network) > 0 {
+				c.deliver(0, false)
+			}
+			require.Less(t, a.q.storage.hard.Commit, index)
+		}
+		c.network = nil
+		a.stop(true)
+		c.cut[third.place] = false
+		c.among([]*member{b}, nil)
+		led := false
+		for range 100 {
+			c.tick(b)
+			c.tick(third)
+			c.drain()
+			led = led || b.record.led
+			require.False(t, b.q.Leading(), "it may not propose anything")
+		}
+		require.True(t, led)
+		require.Equal(t, []uint64{a.id, third.id}, third.q.Members().Voters)
+		a.boot()
+		require.True(t, c.calm(100), c)
+		require.NotEqual(t, Leader, b.q.Role())
+	})
+}
