@@ -36,7 +36,11 @@ func deleteRecreate() *Scenario {
 					p.Operators[i].Operations[j].Replicas = 1
 				}
 			}
-			p.deaths(d, int(d.Between(3, 8)), schedule.Kill, schedule.Kill, schedule.Power)
+			verbs := []schedule.Verb{schedule.Kill} // after a power loss a machine owes no record any more
+			if d.Chance(1, 3) {
+				verbs = append(verbs, schedule.Power)
+			}
+			p.deaths(d, int(d.Between(3, 8)), verbs...)
 			for i := range p.faults.strikes { // a broker that is down and not missed yet is given replicas
 				s := &p.faults.strikes[i]
 				s.target, s.crash.down = brokerOne, max(s.crash.down, d.Delay(0, 4*sim.Second))

@@ -224,3 +224,30 @@ func TestAnUnknownDeletionMayComeLate(t *testing.T) {
 	h.Changes = h.Changes[:1]
 	require.NotEmpty(t, Judge(h).Violations, "nobody has deleted it")
 }
+
+// The first deletion may be that of either operation, the second only of the acknowledged one.
+func TestWhoIsNeededForALaterChangeHasNotMadeAnEarlierOne(t *testing.T) {
+	orders, a, b := Resource{Topic, "orders"}, kafka.TopicID{1}, kafka.TopicID{2}
+	create := func(call, ret Step, id kafka.TopicID, mark string) Operation {
+		return Operation{Call: call, Return: ret, Kind: Create, Resource: orders, ID: id, Key: "mark", Value: mark, Outcome: OK}
+	}
+	h := &History{
+		Operations: []Operation{
+			create(1, 2, a, "1"),
+			{Call: 3, Return: 20, Kind: Delete, Resource: orders, Outcome: OK},
+			{Call: 4, Kind: Delete, Resource: orders, ID: a},
+			create(7, 9, b, "2"),
+		},
+		Changes: []Change{
+			{Step: 1, Kind: Create, Resource: orders, ID: a, Key: "mark", Value: "1"},
+			{Step: 5, Kind: Delete, Resource: orders, ID: a},
+			{Step: 8, Kind: Create, Resource: orders, ID: b, Key: "mark", Value: "2"},
+			{Step: 15, Kind: Delete, Resource: orders, ID: b},
+		},
+	}
+	require.Empty(t, Judge(h).Violations)
+	h.Changes = h.Changes[:3] // then it is the first that the acknowledged one has made
+	require.Empty(t, Judge(h).Violations)
+	h.Changes = append(h.Changes[:1:1], h.Changes[2])
+	require.NotEmpty(t, Judge(h).Violations)
+}

@@ -1,10 +1,6 @@
 package metadata
 
-import (
-	"slices"
-
-	"stet/core/kafka"
-)
+import "stet/core/kafka"
 
 // resolved are the operations of one resource of which it is known what became of them.
 type resolved struct {
@@ -20,6 +16,7 @@ type resolved struct {
 // and drops the operations of unknown outcome that the log does not have.
 func (j *judge) resolve(h *History) (all []*resolved) {
 	of := map[Resource]*resolved{}
+	changes, waiting := map[Resource][]*Change{}, map[Resource][]*Operation{}
 	find := func(r Resource) *resolved {
 		if of[r] == nil {
 			of[r] = &resolved{resource: r}
@@ -27,7 +24,6 @@ func (j *judge) resolve(h *History) (all []*resolved) {
 		}
 		return of[r]
 	}
-	waiting := map[Resource][]*Operation{} // that may have changed something
 	for i := range h.Operations {
 		o := &h.Operations[i]
 		r := find(o.Resource)
@@ -40,14 +36,24 @@ func (j *judge) resolve(h *History) (all []*resolved) {
 	}
 	for i := range h.Changes {
 		c := &h.Changes[i]
-		r := find(c.Resource)
-		at := j.author(c, waiting[c.Resource])
-		if at < 0 {
+		find(c.Resource)
+		changes[c.Resource] = append(changes[c.Resource], c)
+	}
+	for _, r := range all {
+		j.attribute(r, changes[r.resource], waiting[r.resource])
+	}
+	return all
+}
+
+// attribute gives the changes of a resource their authors.
+func (j *judge) attribute(r *resolved, changes []*Change, asked []*Operation) {
+	m := newMatching(changes, asked)
+	for i, c := range changes {
+		if m.author[i] < 0 {
 			j.fails("%s: nobody asked for it, or it was done before", c)
 			continue
 		}
-		o := *waiting[c.Resource][at]
-		waiting[c.Resource] = slices.Delete(waiting[c.Resource], at, at+1)
+		o := *asked[m.author[i]]
 		j.count("resolved."+o.Outcome.String(), 1)
 		if !effective(&o) {
 			j.fails("%s: it was refused, and %s", &o, c)
@@ -59,43 +65,15 @@ func (j *judge) resolve(h *History) (all []*resolved) {
 		o.ID = c.ID
 		r.changing, r.changes = append(r.changing, &o), append(r.changes, c)
 	}
-	for _, r := range all {
-		for _, o := range waiting[r.resource] {
-			if o.Outcome == OK {
-				j.fails("%s: it was acknowledged, and the log does not have it", o)
-			}
+	for i, o := range asked {
+		if o.Outcome == OK && m.change[i] < 0 {
+			j.fails("%s: it was acknowledged, and the log does not have it", o)
 		}
 	}
-	return all
 }
 
-// author finds the operation that made a change, -1 for none. What a change carries tells it apart,
-// but for deletions and growth, which several may ask for: then it is one that was acknowledged, or
-// else the first that may have been under way.
-func (j *judge) author(c *Change, waiting []*Operation) int {
-	best := -1
-	for i, o := range waiting {
-		if !o.mayHaveMade(c) {
-			continue
-		}
-		if best < 0 || preference(o) < preference(waiting[best]) {
-			best = i
-		}
-	}
-	return best
-}
-
-// preference orders the operations that may have made a change.
-func preference(o *Operation) int {
-	switch o.Outcome {
-	case OK:
-		return 0
-	case Unknown:
-		return 1
-	}
-	return 2
-}
-
+// mayHaveMade says whether a change may be an operation's. What a change carries tells it apart, but for
+// deletions and growth, which several may ask for.
 func (o *Operation) mayHaveMade(c *Change) bool {
 	if o.Kind != c.Kind {
 		return false
