@@ -52,6 +52,14 @@ func (r *imageRun) create() (string, error) {
 
 // change times changes of one topic with one partition: created, and deleted again.
 func (r *imageRun) change() (string, error) {
+	// A controller that has just started may have fenced brokers for a while.
+	err := eventually(func() error { return r.createTopics(1, "before-changes") })
+	if err == nil {
+		err = r.deleteTopic("before-changes")
+	}
+	if err != nil {
+		return "", err
+	}
 	var created, deleted load.Histogram
 	for i := range r.changes {
 		name, begin := fmt.Sprintf("change-%d", i), time.Now()

@@ -71,11 +71,14 @@ func (c *Cluster) Launch() error {
 	return errors.Join(failures...)
 }
 
-// Stop stops all nodes at the same time.
+// Stop stops all nodes that run, at the same time.
 func (c *Cluster) Stop() error {
 	failures := make([]error, len(c.Nodes))
 	var stopping sync.WaitGroup
 	for i, b := range c.Nodes {
+		if !b.Running() {
+			continue
+		}
 		stopping.Go(func() {
 			if err := b.Stop(); err != nil {
 				failures[i] = fmt.Errorf("node %d: %w", i+1, err)

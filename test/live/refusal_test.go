@@ -189,3 +189,28 @@ func TestClusterRefusesAVoterThatWasRolledBack(t *testing.T) {
 	stands()
 	require.NoError(t, cluster.Stop())
 }
+
+// TestClusterRefusesAControllerOfAnotherCluster puts the directory of a voter of another cluster, with
+// the same nodes, into a cluster. The two others have a majority, and go on without it.
+func TestClusterRefusesAControllerOfAnotherCluster(t *testing.T) {
+	cluster := newCluster(t, clusterSize)
+	for _, life := range []string{"-first", "-second"} {
+		require.NoError(t, cluster.Launch())
+		marker := &creator{clients: cluster.clients(t), ledger: newLedger()}
+		requireRecovered(t, marker.clients, marker, []*ledger{marker.ledger})
+		require.NoError(t, cluster.Stop())
+		for _, b := range cluster.Nodes {
+			require.NoError(t, os.Rename(b.Dir, b.Dir+life))
+		}
+	}
+	for i, life := range []string{"-first", "-first", "-second"} {
+		b := cluster.Nodes[i]
+		require.NoError(t, os.Rename(b.Dir+life, b.Dir))
+		if life == "-first" {
+			require.NoError(t, b.Launch())
+		}
+	}
+	requireRefusal(t, cluster.Nodes[2], `node3 is of cluster \S{22}, the controller of \S{22}`)
+	require.Contains(t, cluster.describe(t, 1), "broker=2 ")
+	require.NoError(t, cluster.Stop())
+}
