@@ -1,7 +1,7 @@
 package controller
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 
 	"stet/core/kafka"
@@ -31,7 +31,7 @@ type bootstrap struct {
 	founders []wire.QuorumFounder // of the quorum, once known
 	voter    int64                // of the founder's node, as last heard; 0: never
 	round    uint64               // of questions; it rises when voter changes
-	told     string               // the last complaint in the log
+	reason   waiting              // why it waits
 }
 
 func newBootstrap(config *Config) bootstrap {
@@ -113,66 +113,50 @@ func (b *bootstrap) step(c *Controller) {
 		return
 	}
 	c.peers.refresh(c)
-	if founders := b.founded(c); founders != nil {
-		if slices.ContainsFunc(founders, func(f wire.QuorumFounder) bool {
-			return f.VoterID == int64(c.voter)
-		}) {
-			c.trace(TraceFormed, int64(len(founders)), 0, 0, "adopts the founding of the quorum")
-			b.form(c, founders)
-		} else if !c.config.AutoJoin {
-			b.complain(c, "this directory is not one of the quorum's founders, and waits to be added")
+	founders, agree := b.founded(c)
+	switch {
+	case !agree:
+		b.reason.note(c, "there are two quorums: controllers name different founders")
+	case slices.ContainsFunc(founders, func(f wire.QuorumFounder) bool { return f.VoterID == int64(c.voter) }):
+		c.trace(TraceFormed, int64(len(founders)), 0, 0, "adopts the founding of the quorum")
+		b.form(c, founders)
+	default:
+		if why := b.obstacle(c); why != "" {
+			b.reason.note(c, why)
+			return
 		}
-		return
-	}
-	if b.nodes[0] == int32(c.config.NodeID) {
 		b.foundNow(c)
 	}
 }
 
-// founded returns the founders that formed controllers name, or nil. That they disagree is the one
+// founded returns the founders that formed controllers name, if any do. That they disagree is the one
 // thing that must never be.
-func (b *bootstrap) founded(c *Controller) (founders []wire.QuorumFounder) {
+func (b *bootstrap) founded(c *Controller) (founders []wire.QuorumFounder, agree bool) {
 	for _, p := range c.peers.all {
 		if p.hello == nil || !p.hello.Formed || len(p.hello.Founders) == 0 {
 			continue
 		}
 		if founders != nil && !sameVoters(founders, p.hello.Founders) {
-			b.complain(c, "there are two quorums: controllers name different founders")
-			return nil
+			return nil, false
 		}
 		founders = p.hello.Founders
 	}
-	return founders
+	return founders, true
 }
 
 func sameVoters(a, b []wire.QuorumFounder) bool {
 	return slices.EqualFunc(a, b, func(x, y wire.QuorumFounder) bool { return x.VoterID == y.VoterID })
 }
 
-// foundNow founds a quorum if everybody who is listed is fresh.
+// foundNow founds a quorum of everybody who is listed, all of whom are fresh.
 func (b *bootstrap) foundNow(c *Controller) {
 	founders := []wire.QuorumFounder{b.self(c)}
-	for _, node := range b.nodes[1:] {
-		p := c.peers.ofNode(kafka.BrokerID(node))
-		if p == nil || p.hello == nil {
-			return
-		}
-		h := p.hello
-		switch {
-		case !slices.Equal(h.Nodes, b.nodes):
-			c.complain(p, fmt.Sprintf("lists the controllers %v, this one lists %v", h.Nodes, b.nodes))
-			return
-		case h.Formed:
-			return
-		case slices.ContainsFunc(founders, func(f wire.QuorumFounder) bool { return f.VoterID == h.VoterID }):
-			c.complain(p, "has a copy of another controller's directory")
-			return
-		}
+	for _, p := range c.peers.all {
 		founders = append(founders, wire.QuorumFounder{
-			VoterID: h.VoterID, NodeID: h.NodeID, DirectoryID: h.DirectoryID,
+			VoterID: p.hello.VoterID, NodeID: p.hello.NodeID, DirectoryID: p.hello.DirectoryID,
 		})
 	}
-	slices.SortFunc(founders, func(x, y wire.QuorumFounder) int { return int(min(1, max(-1, x.VoterID-y.VoterID))) })
+	slices.SortFunc(founders, func(x, y wire.QuorumFounder) int { return cmp.Compare(x.VoterID, y.VoterID) })
 	c.trace(TraceFormed, int64(len(founders)), 0, 0, "founds the metadata quorum")
 	b.form(c, founders)
 }
@@ -198,11 +182,4 @@ func (b *bootstrap) outsider(c *Controller) bool {
 	return b.waiting() && slices.ContainsFunc(c.peers.all, func(p *peer) bool {
 		return p.hello != nil && p.hello.Formed
 	})
-}
-
-func (b *bootstrap) complain(c *Controller, why string) {
-	if b.told != why {
-		b.told = why
-		c.trace(TraceFormed, 0, 0, 0, why)
-	}
 }

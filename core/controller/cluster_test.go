@@ -55,6 +55,7 @@ type machine struct {
 	wiped    int
 	voter    uint64 // of the disk; 0: not known
 	log      []string
+	doomed   bool // what it is about to do is fatal
 }
 
 // question is a request of a client. done is called once, with nil if the outcome is not known.
@@ -177,13 +178,17 @@ func (m *machine) turn(in ...env.Event) {
 		return
 	}
 	m.c.Turn(env.Now{Mono: s.now, WallMs: int64(s.now) / 1e6}, in, &m.out)
-	require.NoError(s.t, m.c.Fatal())
+	for _, r := range m.out.Trace {
+		m.log = append(m.log, fmt.Sprintf("%v %d %d %d %s", time.Duration(s.now), r.A, r.B, r.C, r.S))
+	}
+	if err := m.c.Fatal(); err != nil {
+		require.True(s.t, m.doomed, "%v", err)
+		m.crash(false)
+		return
+	}
 	s.history.observe(m)
 	for _, op := range m.out.Conn {
 		m.conn(op, append([]byte(nil), m.out.Bytes[op.Head.Start:op.Head.End]...))
-	}
-	for _, r := range m.out.Trace {
-		m.log = append(m.log, fmt.Sprintf("%v %d %d %d %s", time.Duration(s.now), r.A, r.B, r.C, r.S))
 	}
 	wake := m.out.Wake
 	m.world.Perform(&m.out)

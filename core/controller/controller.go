@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 
@@ -140,6 +141,7 @@ func (c *Controller) advance() {
 	for again := true; again; {
 		p := q.Advance(c.out)
 		c.take(&p)
+		c.checkCluster()
 		if c.fatal != nil {
 			return
 		}
@@ -179,6 +181,14 @@ func (c *Controller) take(p *quorum.Progress) {
 	c.peers.deliver(c, p.Messages)
 	if p.Fetch != nil {
 		c.snapshots.fetch(c, p.Fetch)
+	}
+}
+
+// checkCluster compares the cluster that the directory is of with the one that is expected.
+func (c *Controller) checkCluster() {
+	id, want := c.image.ClusterID(), c.config.ClusterID
+	if id != "" && want != "" && id != want && c.fatal == nil {
+		c.fail(fmt.Errorf("the raft directory is of cluster %s, want %s", id, want))
 	}
 }
 
@@ -226,6 +236,7 @@ func (c *Controller) wake() {
 		c.out.WakeBy(min(
 			c.ticker.at, c.fetch.deadline(), c.sessions.deadline(), c.members.deadline(),
 			c.peers.deadline(), c.joining.deadline(c), c.stop.deadline(),
+			c.bootstrap.reason.deadline(c),
 		))
 	}
 }

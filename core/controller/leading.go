@@ -36,24 +36,21 @@ func (c *Controller) elected() {
 	c.members.restart()
 	invariant.Sometimes(c.image.ClusterID() != "" && len(c.peers.all) > 0, invariant.MarkControllerFailover)
 	c.trace(TraceElected, int64(c.term), int64(c.image.Index()), 0, "leads the metadata quorum")
-	id, want := c.image.ClusterID(), c.config.ClusterID
-	switch {
-	case id == "":
-		if want == "" {
-			want = c.newClusterID()
+	if c.image.ClusterID() == "" {
+		id := c.config.ClusterID
+		if id == "" {
+			id = c.newClusterID()
 		}
 		features := metadata.Features{Level: metadata.CurrentLevel}
-		records := []metadata.Record{&metadata.ClusterRecord{ID: want, Features: features}}
+		records := []metadata.Record{&metadata.ClusterRecord{ID: id, Features: features}}
 		records = append(records, metadata.FoundingSettings(c.config.Topic)...)
 		c.propose(append(records, c.members.missing(c)...))
-	case want != "" && want != id:
-		c.fail(fmt.Errorf("the raft directory is of cluster %s, want %s", id, want))
-	default:
-		for _, e := range c.image.IgnoredSettings(c.config.Topic) {
-			c.trace(TraceIgnored, 0, int64(c.image.Index()), 0, fmt.Sprintf("%s=%s is ignored: "+
-				"the cluster has another value, which all brokers share; alter it for the default broker",
-				e.Name, e.Value))
-		}
+		return
+	}
+	for _, e := range c.image.IgnoredSettings(c.config.Topic) {
+		c.trace(TraceIgnored, 0, int64(c.image.Index()), 0, fmt.Sprintf("%s=%s is ignored: "+
+			"the cluster has another value, which all brokers share; alter it for the default broker",
+			e.Name, e.Value))
 	}
 }
 

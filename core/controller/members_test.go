@@ -1,0 +1,126 @@
+package controller
+
+import (
+	"testing"
+	"time"
+
+	"stet/core/kafka"
+
+	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// call asks a machine and returns the answer.
+func (m *machine) call(body kmsg.Request) (answer kmsg.Response) {
+	m.ask(body, func(res kmsg.Response) { answer = res })
+	require.True(m.cluster.t, m.cluster.until(20*time.Second, func() bool { return answer != nil }))
+	return answer
+}
+
+func additionRequest(m *machine) *kmsg.AddRaftVoterRequest {
+	r := kmsg.NewPtrAddRaftVoterRequest()
+	r.Version, r.AckWhenCommitted, r.TimeoutMillis = 1, true, 10_000
+	r.VoterID, r.VoterDirectoryID = int32(m.node), m.c.directory
+	l := kmsg.NewAddRaftVoterRequestListener()
+	l.Name, l.Host, l.Port = controllerListener, address(m.node)[:2], 9093
+	r.Listeners = append(r.Listeners, l)
+	return r
+}
+
+func removalRequest(node int, directory [16]byte) *kmsg.RemoveRaftVoterRequest {
+	r := kmsg.NewPtrRemoveRaftVoterRequest()
+	r.VoterID, r.VoterDirectoryID = int32(node), directory
+	return r
+}
+
+// voters returns the nodes of the quorum's voters and observers, as the leader tells them.
+func (s *cluster) voters() (voters, observers []int32) {
+	p := s.leader().quorum(0).Topics[0].Partitions[0]
+	for i := range p.CurrentVoters {
+		voters = append(voters, p.CurrentVoters[i].ReplicaID)
+	}
+	for i := range p.Observers {
+		observers = append(observers, p.Observers[i].ReplicaID)
+	}
+	return voters, observers
+}
+
+func TestVotersAreAddedAndRemoved(t *testing.T) {
+	s := newCluster(t, 1, 3)
+	s.startAll()
+	require.True(t, s.until(10*time.Second, s.formed))
+	fourth := s.add(4, 3)
+	fourth.config.AutoJoin = false
+	fourth.start()
+	s.run(time.Second)
+	add := func(r *kmsg.AddRaftVoterRequest) kafka.ErrorCode {
+		return kafka.ErrorCode(s.leader().call(r).(*kmsg.AddRaftVoterResponse).ErrorCode)
+	}
+	remove := func(r *kmsg.RemoveRaftVoterRequest) kafka.ErrorCode {
+		return kafka.ErrorCode(s.leader().call(r).(*kmsg.RemoveRaftVoterResponse).ErrorCode)
+	}
+	directory := fourth.c.directory
+	require.Equal(t, kafka.VoterNotFound, remove(removalRequest(4, directory)))
+	require.Equal(t, kafka.None, add(additionRequest(fourth)))
+	voters, observers := s.voters()
+	require.ElementsMatch(t, []int32{1, 2, 3, 4}, voters)
+	require.Empty(t, observers)
+	require.Equal(t, kafka.DuplicateVoter, add(additionRequest(fourth)))
+	require.Equal(t, kafka.VoterNotFound, remove(removalRequest(4, [16]byte{1})), "another directory")
+	require.Equal(t, kafka.VoterNotFound, remove(removalRequest(3, directory)), "another node")
+	require.NotEqual(t, fourth, s.leader())
+	require.Equal(t, kafka.None, remove(removalRequest(4, directory)))
+	voters, _ = s.voters()
+	require.ElementsMatch(t, []int32{1, 2, 3}, voters)
+	require.Equal(t, kafka.VoterNotFound, remove(removalRequest(4, directory)))
+}
+
+func TestRequestsForVotersThatCanNotBeAreRefused(t *testing.T) {
+	s := newCluster(t, 2, 3)
+	s.startAll()
+	require.True(t, s.until(10*time.Second, s.formed))
+	leader := s.leader()
+	other := s.machines[leader.node%3]
+	wrong := "another"
+	for _, x := range []struct {
+		change func(*kmsg.AddRaftVoterRequest)
+		code   kafka.ErrorCode
+	}{
+		{func(r *kmsg.AddRaftVoterRequest) { r.ClusterID = &wrong }, kafka.InconsistentClusterID},
+		{func(r *kmsg.AddRaftVoterRequest) { r.VoterDirectoryID = [16]byte{} }, kafka.InvalidRequest},
+		{func(r *kmsg.AddRaftVoterRequest) { r.VoterID = -1 }, kafka.InvalidRequest},
+		{func(*kmsg.AddRaftVoterRequest) {}, kafka.DuplicateVoter},
+		{func(r *kmsg.AddRaftVoterRequest) { r.VoterID, r.VoterDirectoryID[0] = int32(leader.node), 9 }, kafka.DuplicateVoter},
+	} {
+		r := additionRequest(other)
+		x.change(r)
+		require.EqualValues(t, x.code, leader.call(r).(*kmsg.AddRaftVoterResponse).ErrorCode)
+	}
+	require.EqualValues(t, kafka.NotController, other.call(additionRequest(other)).(*kmsg.AddRaftVoterResponse).ErrorCode)
+	r := removalRequest(other.node, other.c.directory)
+	require.EqualValues(t, kafka.NotController, other.call(r).(*kmsg.RemoveRaftVoterResponse).ErrorCode)
+	r = removalRequest(other.node, other.c.directory)
+	r.ClusterID = &wrong
+	require.EqualValues(t, kafka.InconsistentClusterID, leader.call(r).(*kmsg.RemoveRaftVoterResponse).ErrorCode)
+	voters, _ := s.voters()
+	require.ElementsMatch(t, []int32{1, 2, 3}, voters)
+}
+
+// A leader that is to be removed hands over; whoever asks its successor removes it.
+func TestLeaderCanBeRemoved(t *testing.T) {
+	s := newCluster(t, 3, 3)
+	s.startAll()
+	require.True(t, s.until(10*time.Second, s.formed))
+	s.run(time.Second)
+	old := s.leader()
+	old.config.AutoJoin = false
+	old.c.config.AutoJoin = false
+	code := old.call(removalRequest(old.node, old.c.directory)).(*kmsg.RemoveRaftVoterResponse).ErrorCode
+	require.EqualValues(t, kafka.NotController, code)
+	require.True(t, s.until(2*time.Second, func() bool { return s.leader() != nil && s.leader() != old }))
+	code = s.leader().call(removalRequest(old.node, old.c.directory)).(*kmsg.RemoveRaftVoterResponse).ErrorCode
+	require.EqualValues(t, kafka.None, code)
+	voters, _ := s.voters()
+	require.Len(t, voters, 2)
+	require.NotContains(t, voters, int32(old.node))
+}
