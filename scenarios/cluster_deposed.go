@@ -29,12 +29,17 @@ func (d *deposed) turned(m *sim.Machine, c *controller.Controller) {
 		return
 	}
 	d.watch.findings.checked("L6")
-	now := d.watch.world.Scheduler.Now()
 	o := d.since[m.Place]
 	if o == nil {
-		d.since[m.Place] = &overlap{last: now}
+		d.since[m.Place] = &overlap{last: d.watch.world.Scheduler.Now()}
 		return
 	}
+	d.beside(m, c, o)
+}
+
+// beside adds the time since the last turn.
+func (d *deposed) beside(m *sim.Machine, c *controller.Controller, o *overlap) {
+	now := d.watch.world.Scheduler.Now()
 	config := &d.watch.plan.Node.Controller
 	tick := sim.Time(config.TickInterval)
 	o.sum += min(now-o.last, 2*tick)

@@ -8,6 +8,7 @@ import (
 	"stet/core/env"
 	"stet/core/kafka"
 	"stet/core/record"
+	"stet/core/wire"
 	"stet/linearizability/metadata"
 	"stet/scenarios/schedule"
 	"stet/sim"
@@ -26,6 +27,11 @@ func played(t *testing.T) *clusterRun {
 			{schedule.SetTopic, 2},
 			{schedule.GetTopic, 2},
 		}, 2, 30)
+		for i := range p.Operators {
+			for j := range p.Operators[i].Operations {
+				p.Operators[i].Operations[j].Topic, p.Operators[i].Operations[j].Replicas = 1, 1
+			}
+		}
 		p.End.CleanStop = false
 	}
 	r := newClusterRun(s, 1, Options{Calm: true})
@@ -130,6 +136,30 @@ func TestAClusterWithADeadMachineHasNotConverged(t *testing.T) {
 	require.Contains(t, r.missing, "does not run")
 	r.world.Run(sim.Minute, r.converged)
 	require.True(t, r.converged())
+}
+
+func TestMetadataOfAControllerThatDoesNotLeadFireQ10(t *testing.T) {
+	r := played(t)
+	m := r.machines[1]
+	r.watch.sources.dialed[m.Place] = map[env.ConnID]kafka.BrokerID{7: 1}
+	answer := func(leader int32) []env.Event {
+		return []env.Event{{Kind: env.EventResponse, Conn: 7, Res: &wire.MetadataFetchResponse{LeaderID: leader}}}
+	}
+	r.watch.sources.told(m, answer(1))
+	require.Empty(t, r.findings.failed)
+	r.firing(t, "Q10", func() { r.watch.sources.told(m, answer(2)) })
+	require.Equal(t, kafka.BrokerID(3), nodeAt("n3:9093", 1))
+	require.Equal(t, kafka.BrokerID(1), nodeAt("", 1))
+}
+
+func TestAControllerThatDoesNotResignFiresL6(t *testing.T) {
+	r := played(t)
+	c := controllerOf(r.machines[0])
+	d := r.watch.deposed
+	d.since[r.machines[0].Place] = &overlap{sum: sim.Minute}
+	d.turned(r.machines[0], c)
+	require.Empty(t, d.since, "nobody has replaced it")
+	r.firing(t, "L6", func() { d.beside(r.machines[0], c, &overlap{sum: sim.Minute}) })
 }
 
 // TestTheBudgetOfAClusterIsRecoverable holds every plan of a cluster to what the promise covers: deaths

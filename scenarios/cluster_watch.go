@@ -6,6 +6,7 @@ import (
 	"stet/core/broker"
 	"stet/core/controller"
 	"stet/core/env"
+	"stet/core/kafka"
 	"stet/core/quorum"
 	"stet/node"
 	"stet/scenarios/invariants"
@@ -21,6 +22,7 @@ type clusterWatch struct {
 	// damaged are the machines whose records may be gone: RF 1 stands kills and nothing more.
 	damaged map[sim.Place]bool
 	deposed *deposed
+	sources *sources
 	voters  map[sim.Place]*quorum.Quorum // as last seen
 	lives   map[sim.Place]int            // of voters: a process has several, one after each failure of its log
 }
@@ -32,6 +34,7 @@ func newClusterWatch(r *clusterRun) *clusterWatch {
 		voters: map[sim.Place]*quorum.Quorum{}, lives: map[sim.Place]int{},
 	}
 	w.deposed = &deposed{w, map[sim.Place]*overlap{}}
+	w.sources = &sources{w, map[sim.Place]map[env.ConnID]kafka.BrokerID{}}
 	for _, m := range r.machines {
 		w.state.Watch(m.Place, m.Disk)
 		m.Tap = &machineTap{w, m}
@@ -66,7 +69,7 @@ func (w *clusterWatch) connect() {
 		if c == sim.PowerLost {
 			w.damaged[m.Place] = true
 		}
-		w.state.BrokerEnded(m.Place)
+		w.brokerEnded(m)
 	}
 	w.world.AfterCrash = func(m *sim.Machine, _ sim.Cause) { w.saboteur.crashed(m) }
 	w.world.OnStatus = func(m *sim.Machine, s node.Status) {
@@ -76,15 +79,21 @@ func (w *clusterWatch) connect() {
 			if w.saboteur.healed {
 				w.findings.fails("L9", "%s gives up without a fault: %v", m.Place, s.Fatal)
 			}
-			w.state.BrokerEnded(m.Place)
+			w.brokerEnded(m)
 			w.saboteur.ended(m)
 		case s.Stopped:
 			w.findings.counters["node.clean_stops"]++
-			w.state.BrokerEnded(m.Place)
+			w.brokerEnded(m)
 			w.saboteur.stopped(m)
 		}
 	}
 	w.world.Network.OnViolation = func(v sim.RangeViolation) { w.findings.fails("H10", "%s", v.Error()) }
+}
+
+// brokerEnded forgets what belonged to the process of a broker.
+func (w *clusterWatch) brokerEnded(m *sim.Machine) {
+	w.state.BrokerEnded(m.Place)
+	delete(w.sources.dialed, m.Place)
 }
 
 // started implements watcher.
@@ -112,7 +121,11 @@ type machineTap struct {
 }
 
 // Turning implements node.Tap.
-func (t *machineTap) Turning(node.LoopID, env.Now, []env.Event) {}
+func (t *machineTap) Turning(l node.LoopID, _ env.Now, in []env.Event) {
+	if l == node.BrokerLoop {
+		t.watch.sources.told(t.machine, in)
+	}
+}
 
 // Turned implements node.Tap.
 func (t *machineTap) Turned(l node.LoopID, out *env.Effects) {
@@ -132,6 +145,7 @@ func (t *machineTap) Turned(l node.LoopID, out *env.Effects) {
 			}
 		}
 	case *broker.Broker:
+		t.watch.sources.asked(m, out)
 		state.Broker(m.Place, m.Lives(), core.Image())
 	}
 }
