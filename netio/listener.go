@@ -48,7 +48,7 @@ func (c Config) Listen(address string) (*Listener, error) {
 // Addr is the address that is listened on.
 func (l *Listener) Addr() net.Addr { return l.tcp.Addr() }
 
-// TurnAway resets the connections that come before Serve, in a goroutine of its own. A peer that was
+// TurnAway resets the connections that come before LetIn, in a goroutine of its own. A peer that was
 // kept waiting in the kernel's queue would take it for a slow answer, where it could ask another node.
 func (l *Listener) TurnAway() {
 	l.turned.Go(func() {
@@ -67,8 +67,8 @@ func (l *Listener) TurnAway() {
 	})
 }
 
-// endTurnAway ends TurnAway, if it was called.
-func (l *Listener) endTurnAway() {
+// LetIn ends TurnAway: connections that come after it has returned are there for Serve.
+func (l *Listener) LetIn() {
 	_ = l.tcp.SetDeadline(time.Now())
 	l.turned.Wait()
 	_ = l.tcp.SetDeadline(time.Time{})
@@ -77,7 +77,6 @@ func (l *Listener) endTurnAway() {
 // Serve accepts connections until Close, and gives each a goroutine. Failures to accept end
 // nothing: it tries again after a moment. Of failures and refusals in a row the first is logged.
 func (l *Listener) Serve(acceptor env.Acceptor) {
-	l.endTurnAway()
 	logged := false
 	complain := func(remote string, err error) {
 		if !logged {

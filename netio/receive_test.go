@@ -280,7 +280,7 @@ func TestListenerCloseLetsConnectionsGoOn(t *testing.T) {
 	require.Equal(t, env.OK, <-n.ended)
 }
 
-func TestListenerTurnsAwayUntilItServes(t *testing.T) {
+func TestListenerTurnsAwayUntilItLetsIn(t *testing.T) {
 	l, err := Default().Listen("127.0.0.1:0")
 	require.NoError(t, err)
 	l.TurnAway()
@@ -292,26 +292,18 @@ func TestListenerTurnsAwayUntilItServes(t *testing.T) {
 		}
 		require.ErrorIs(t, err, syscall.ECONNRESET)
 	}
+	l.LetIn()
+	waits, err := net.Dial("tcp", l.Addr().String())
+	require.NoError(t, err)
+	defer waits.Close()
 	n := newNode()
 	served := make(chan struct{})
 	go func() {
 		l.Serve(n)
 		close(served)
 	}()
-	require.Eventually(t, func() bool { // the last one to be turned away may come after Serve was called
-		c, err := net.Dial("tcp", l.Addr().String())
-		if err != nil {
-			return false
-		}
-		t.Cleanup(func() { c.Close() })
-		_, err = c.Write(framed("in"))
-		select {
-		case got := <-n.frames:
-			return err == nil && got == "in"
-		case <-time.After(100 * time.Millisecond):
-			return false
-		}
-	}, 5*time.Second, time.Millisecond)
+	write(t, waits, framed("in"))
+	require.Equal(t, "in", <-n.frames)
 	require.NoError(t, l.Close())
 	<-served
 	l.CloseConns()

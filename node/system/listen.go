@@ -67,6 +67,7 @@ func advertised(c *kafka.NamedListener, l *netio.Listener) broker.Listener {
 // serve lets clients in, each by the acceptor of the listener that they use.
 func (l listeners) serve(n *node.Node, o *Options) {
 	for i, one := range l.clients {
+		one.LetIn()
 		go one.Serve(n.Listener(o.Clients[i].Name))
 	}
 }
