@@ -29,7 +29,7 @@ func antecedents(more ...string) []string {
 	return slices.Concat([]string{
 		"checked.A4", "checked.A4-porcupine", "checked.H1", "checked.H2", "checked.H2-ack",
 		"checked.H3", "checked.H5", "checked.H6", "checked.H7", "checked.H8", "checked.H9",
-		"checked.H10", "checked.H11", "checked.H12", "checked.L1", "checked.L8", "checked.L9", "checked.M2",
+		"checked.H10", "checked.H11", "checked.H12", "checked.L1", "checked.L8", "checked.L9", "checked.M2", "checked.Q9",
 		"checked.P1", "checked.P2", "checked.P3", "checked.P4", "checked.R5", "checked.R9", "checked.R10",
 		"checked.R11", "checked.R12", "checked.S1", "checked.S2", "checked.S3", "checked.S4",
 		"checked.S5", "checked.S7", "checked.S8",

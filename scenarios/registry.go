@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"stet/core/invariant"
 )
 
 // Scenario is a workload, faults and checks, as data that a seed decides.
@@ -31,6 +33,24 @@ func Clusters() []*Scenario {
 		clockChaos(), controllerDiskLoss(), controllerFailover(), deleteRecreate(), membershipChange(),
 		quorumPartition(),
 	}
+}
+
+// Marks lists the coverage marks that a campaign over the scenarios of these names is there to reach:
+// what one node does, what it takes several for, or both.
+func Marks(names []string) (marks []string) {
+	kinds := map[bool]bool{}
+	for _, s := range Clusters() {
+		kinds[true] = kinds[true] || slices.Contains(names, s.Name)
+	}
+	for _, s := range All() {
+		kinds[false] = kinds[false] || slices.Contains(names, s.Name)
+	}
+	for _, m := range invariant.Marks() {
+		if kinds[m.Cluster] {
+			marks = append(marks, m.Name)
+		}
+	}
+	return marks
 }
 
 // Find returns the scenario of a name, or nil and the names that are near to it.

@@ -38,13 +38,14 @@ func simCampaignCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "campaign",
 		Short: "Run many seeds, a process a core",
-		Long: `Run seeds A..B (inclusive) of a scenario, or of all. Prints the line of each failed run, and the
+		Long: `Run seeds A..B (inclusive) of a scenario, of all with one node, or of those with clusters. Prints the line of each failed run, and the
 evidence of the first of its class: failures that differ only in numbers are of one class. Then the
 counters, over all scenarios the marks that each has reached, the floors, the classes of failures
 by their smallest seed, and one line for the campaign.
 
 Exits with the worst outcome of all runs: 10, 12, 11, 13; then 14 if a scenario of 50 runs or more
-misses a floor, or a campaign over all scenarios (or with --marks) a coverage mark. A campaign with
+misses a floor, or a campaign over all or clusters (or with --marks) a coverage mark that they are
+there for. A campaign with
 --canary is held to neither, nor is one that was interrupted, which exits 130 if no run has failed.
 
 With --state, a campaign that was stopped goes on where it was. With --out, the directory gets
@@ -54,7 +55,7 @@ failures, whole and shrunk, with a page that tells what happens in it.`,
 		RunE: func(*cobra.Command, []string) error { return simCampaign(&f) },
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.Scenario, "scenario", "all", "name of a scenario, or all")
+	flags.StringVar(&f.Scenario, "scenario", "all", "name of a scenario, all of one node, or clusters")
 	flags.StringVar(&f.Seeds, "seeds", "1..100", "first and last seed, A..B")
 	flags.StringVar(&f.Shard, "shard", "", "run only the i-th of n parts of the seeds, i/n")
 	flags.IntVar(&f.Jobs, "jobs", runtime.NumCPU(), "worker processes")
@@ -103,6 +104,11 @@ func simCampaign(f *campaignFlags) error {
 	return f.conclude(s, ctx.Err() != nil)
 }
 
+// groups are the names of several scenarios at once.
+var groups = map[string]func() []*scenarios.Scenario{
+	"all": scenarios.All, "clusters": scenarios.Clusters,
+}
+
 // campaign is what the flags ask for.
 func (f *campaignFlags) campaign() (c *campaign.Campaign, err error) {
 	c = &campaign.Campaign{
@@ -115,8 +121,9 @@ func (f *campaignFlags) campaign() (c *campaign.Campaign, err error) {
 	if f.Canary != "" {
 		c.Worker = append(c.Worker, "--canary", f.Canary)
 	}
-	if f.Scenario == "all" {
-		for _, s := range scenarios.All() {
+	if of := groups[f.Scenario]; of != nil {
+		c.Name = f.Scenario
+		for _, s := range of() {
 			c.Scenarios = append(c.Scenarios, s.Name)
 		}
 	} else {
@@ -150,7 +157,7 @@ func (f *campaignFlags) progress() *campaign.Progress {
 
 // conclude prints the end of a campaign, writes its files, and turns it into the exit code.
 func (f *campaignFlags) conclude(s *campaign.Summary, interrupted bool) error {
-	all := f.Scenario == "all" || f.Marks
+	all := groups[f.Scenario] != nil || f.Marks
 	judged := f.Canary == "" && !interrupted
 	printLines(s.CounterLines())
 	if all {

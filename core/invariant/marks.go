@@ -27,6 +27,8 @@ const (
 	MarkRaftSnapshot
 	MarkRaftTornTail
 	MarkRaftRestarted
+
+	// From here on it takes several nodes.
 	MarkRaftSnapshotInstalled
 	MarkRaftTailReplaced
 	MarkControllerFailover
@@ -86,15 +88,16 @@ func Sometimes(cond bool, m Mark) {
 
 // MarkHits is the count of one mark in this process.
 type MarkHits struct {
-	Name string
-	Hits uint64
+	Name    string
+	Cluster bool // it takes several nodes
+	Hits    uint64
 }
 
 // Marks returns the counts of all marks since the process started or ResetMarks was called.
 func Marks() []MarkHits {
 	out := make([]MarkHits, markCount)
 	for i := range out {
-		out[i] = MarkHits{markNames[i], markHits[i].Load()}
+		out[i] = MarkHits{markNames[i], Mark(i) >= MarkRaftSnapshotInstalled, markHits[i].Load()}
 	}
 	return out
 }

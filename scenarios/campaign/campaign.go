@@ -11,6 +11,7 @@ import (
 
 // Campaign runs seeds of scenarios in worker processes.
 type Campaign struct {
+	Name      string // of several scenarios together; "" is "all"
 	Scenarios []string
 	Seeds     Seeds
 	Shard     Shard // the zero Shard is all

@@ -31,7 +31,7 @@ type page struct {
 // writePage writes one page that needs nothing else.
 func (r *Report) writePage(w io.Writer) error {
 	p := page{
-		Report: r, Commit: commit(), Marks: r.markNames(), Missed: map[string]bool{},
+		Report: r, Commit: commit(), Marks: r.marks, Missed: map[string]bool{},
 		Counters: slices.Sorted(maps.Keys(r.Totals.Counters)),
 	}
 	for _, name := range r.MissedMarks() {

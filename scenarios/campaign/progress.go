@@ -6,8 +6,6 @@ import (
 	"os"
 	"strings"
 	"time"
-
-	"stet/core/invariant"
 )
 
 // Progress shows how far a campaign is: on a terminal one line that is written over, else a line
@@ -71,7 +69,7 @@ func (p *Progress) Clear() {
 func (p *Progress) line(s *Summary, spent time.Duration) string {
 	fresh := s.Runs() - s.Resumed
 	rate := float64(fresh) / max(spent.Seconds(), 1e-9)
-	missed, all := s.MissedMarks(), len(invariant.Marks())
+	missed, all := s.MissedMarks(), len(s.marks)
 	line := fmt.Sprintf("campaign %d/%d seeds_per_s=%.1f failed=%d classes=%d marks=%d/%d eta=%s",
 		s.Runs(), s.Total, rate, s.Failed, len(s.classes), all-len(missed), all, p.eta(s, rate, spent))
 	if len(missed) > 0 {

@@ -7,8 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-
-	"stet/core/invariant"
 )
 
 // Report is what the files of a campaign are written from.
@@ -115,12 +113,4 @@ func (r *Report) missed() (marks, floors []string) {
 		}
 	}
 	return marks, floors
-}
-
-// markNames lists all coverage marks.
-func (r *Report) markNames() (names []string) {
-	for _, m := range invariant.Marks() {
-		names = append(names, m.Name)
-	}
-	return names
 }

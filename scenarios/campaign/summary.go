@@ -1,18 +1,18 @@
 package campaign
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"time"
 
-	"stet/core/invariant"
 	"stet/scenarios"
 )
 
 // Summary is the outcome of a campaign.
 type Summary struct {
-	Name    string // the scenario, or all
+	Name    string // of the scenario, or of several together
 	Seeds   Seeds
 	Shard   Shard
 	Total   int64 // runs that were asked for
@@ -24,6 +24,7 @@ type Summary struct {
 	Wall      time.Duration
 
 	classes map[string]*Class
+	marks   []string // to be reached
 }
 
 // ScenarioTotals are the sums over the runs of one scenario.
@@ -51,9 +52,9 @@ type Totals struct {
 
 func newSummary(c *Campaign) *Summary {
 	s := &Summary{
-		Name: "all", Seeds: c.Seeds, Shard: c.Shard, Totals: newTotals(),
+		Name: cmp.Or(c.Name, "all"), Seeds: c.Seeds, Shard: c.Shard, Totals: newTotals(),
 		Total:   int64(c.Shard.count(c.Seeds)) * int64(len(c.Scenarios)),
-		classes: map[string]*Class{},
+		classes: map[string]*Class{}, marks: scenarios.Marks(c.Scenarios),
 	}
 	if len(c.Scenarios) == 1 {
 		s.Name = c.Scenarios[0]
@@ -158,12 +159,13 @@ func (t *Totals) Percentile(p int) time.Duration {
 	return t.Walls[(len(t.Walls)-1)*p/100]
 }
 
-// MissedMarks lists the coverage marks that no run has reached.
-func (t *Totals) MissedMarks() []string {
+// MissedMarks lists the coverage marks that no run has reached, of those that the scenarios are there
+// to reach.
+func (s *Summary) MissedMarks() []string {
 	var missed []string
-	for _, m := range invariant.Marks() {
-		if t.Marks[m.Name] == 0 {
-			missed = append(missed, m.Name)
+	for _, name := range s.marks {
+		if s.Marks[name] == 0 {
+			missed = append(missed, name)
 		}
 	}
 	return missed
@@ -184,7 +186,7 @@ func (s *Summary) ExitCode(marks, floors bool) int {
 
 // Line is the last line that a campaign prints.
 func (s *Summary) Line() string {
-	all := len(invariant.Marks())
+	all := len(s.marks)
 	seconds := max(s.Wall.Seconds(), 1e-9)
 	fresh := float64(s.Runs()-s.Resumed) / max(1, float64(s.Runs())) // the wall time is theirs
 	return fmt.Sprintf("campaign scenario=%s seeds=%s ok=%d failed=%d excused=%d marks=%d/%d "+
