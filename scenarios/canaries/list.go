@@ -29,27 +29,27 @@ type tier string
 // seeds is how many a campaign may take to find a canary of this tier.
 func (t tier) seeds() uint64 { return map[tier]uint64{"A": 50, "B": 500, "C": 5000}[t] }
 
-// rigged canaries wait for a scenario of several controllers.
-const rigged = "waits for a scenario of several controllers; a rig in core/quorum or core/controller catches it"
-
-// told canaries wait for a scenario of several brokers.
-const told = "waits for a scenario of several brokers; the tests of core/broker catch it"
+// rigged and told canaries were not found by their scenario yet.
+const (
+	rigged = "not found by 60 seeds of the scenario; a rig in core/quorum or core/controller catches it"
+	told   = "not found by 60 seeds of the scenario; the tests of core/broker catch it"
+)
 
 // canaries lists all, in the order of the constants of package invariant.
 var canaries = []canary{
-	{id: "31", scenario: "single-node-power-loss", tier: "C", seen: true, expected: checks("Q8 Q2 Q3"), note: rigged},
-	{id: "32", scenario: "single-node-power-loss", tier: "A", seen: true, expected: checks("Q4 Q8"), note: rigged},
-	{id: "33", scenario: "single-node-power-loss", tier: "B", seen: true, expected: checks("Q5 Q1"), note: rigged},
-	{id: "34", scenario: "single-node-kill", tier: "C", seen: true, expected: checks("Q3 Q6 Q9 Q10"), note: rigged},
-	{id: "35", scenario: "single-node-power-loss", tier: "A", seen: true, expected: checks("Q4 Q8 H1"), note: rigged},
-	{id: "37", scenario: "single-node-kill", tier: "C", seen: true, expected: checks("Q9"), note: rigged},
+	{id: "31", scenario: "controller-disk-loss", tier: "C", seen: true, expected: checks("Q8 Q2 Q3"), note: rigged},
+	{id: "32", scenario: "controller-disk-loss", tier: "A", seen: true, expected: checks("Q4 Q8")},
+	{id: "33", scenario: "controller-failover", tier: "B", seen: true, expected: checks("Q5 Q1")},
+	{id: "34", scenario: "controller-failover", tier: "C", seen: true, expected: checks("Q3 Q6 Q9 Q10")},
+	{id: "35", scenario: "controller-failover", tier: "A", seen: true, expected: checks("Q4 Q8 H1")},
+	{id: "37", scenario: "quorum-partition", tier: "C", seen: true, expected: checks("Q9"), note: rigged},
 	{id: "38", scenario: "quorum-partition", tier: "B", seen: true, expected: checks("R7 R3")},
-	{id: "39", scenario: "single-node-kill", tier: "A", seen: true, expected: checks("R12 Q6 Q10 L6"), note: rigged},
-	{id: "40", scenario: "single-node-power-loss", tier: "A", seen: true, expected: checks("Q7"), note: rigged},
-	{id: "41", scenario: "single-node-kill", tier: "B", seen: true, expected: checks("Q10 R7"), note: rigged},
-	{id: "42", scenario: "single-node-kill", tier: "B", seen: true, expected: checks("L6"), note: rigged},
-	{id: "43", scenario: "single-node-kill", tier: "B", seen: true, expected: checks("M2 H1 L1"), note: told},
-	{id: "44", scenario: "single-node-kill", tier: "B", seen: true, expected: checks("M1 M2 L2"), note: told},
+	{id: "39", scenario: "controller-failover", tier: "A", seen: true, expected: checks("R12 Q6 Q10 L6")},
+	{id: "40", scenario: "controller-failover", tier: "A", seen: true, expected: checks("Q7")},
+	{id: "41", scenario: "controller-failover", tier: "B", seen: true, expected: checks("Q10 R7")},
+	{id: "42", scenario: "quorum-partition", tier: "B", seen: true, expected: checks("L6")},
+	{id: "43", scenario: "delete-recreate", tier: "B", seen: true, expected: checks("M2 H1 L1"), note: told},
+	{id: "44", scenario: "delete-recreate", tier: "B", seen: true, expected: checks("M1 M2 L2")},
 	{id: "46", scenario: "single-node-power-loss", tier: "A", seen: true, expected: checks("S9 S1 H1")},
 	{id: "48", scenario: "single-node-power-loss", tier: "B", seen: true, expected: checks("S1 S4 H1 L9")},
 	{id: "50", scenario: "disk-faults", tier: "A", seen: true, expected: checks("S6 S1 H1")},
