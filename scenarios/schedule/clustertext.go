@@ -123,6 +123,3 @@ func (a *Action) arrow() string {
 	}
 	return a.Node.String() + "->" + a.Client.String()
 }
-
-// ends says whether the verb ends a process, which is started again afterwards.
-func (v Verb) ends() bool { return v == Kill || v == Power || v == Stop || v == Wipe }
