@@ -84,7 +84,7 @@ func (b *bootstrap) otherList(p *peer) string {
 	if slices.Equal(p.hello.Nodes, b.nodes) {
 		return ""
 	}
-	return fmt.Sprintf("can not found the metadata quorum: this controller lists the nodes %v, controller %d (%s) lists %v",
+	return fmt.Sprintf("can not found the metadata quorum: this one lists the controllers %v, controller %d (%s) lists %v",
 		b.nodes, p.node, p.addr, p.hello.Nodes)
 }
 

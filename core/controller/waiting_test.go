@@ -67,9 +67,9 @@ func TestListsThatDifferFoundNothingAndAreToldOnce(t *testing.T) {
 	s.run(20 * time.Second)
 	require.True(t, s.unfounded())
 	require.Equal(t, 1, s.machines[0].lines(
-		"can not found the metadata quorum: this controller lists the nodes [1 2 3], controller 2 (n2:9093) lists [1 2]"))
+		"can not found the metadata quorum: this one lists the controllers [1 2 3], controller 2 (n2:9093) lists [1 2]"))
 	require.Equal(t, 1, m.lines(
-		"can not found the metadata quorum: this controller lists the nodes [1 2], controller 1 (n1:9093) lists [1 2 3]"))
+		"can not found the metadata quorum: this one lists the controllers [1 2], controller 1 (n1:9093) lists [1 2 3]"))
 	require.Equal(t, 3, len(s.machines[0].log)+len(m.log)+len(s.machines[2].log), "%s", s.describe())
 	m.crash(false)
 	m.config.Controllers = s.machines[0].config.Controllers
