@@ -24,13 +24,14 @@ func controllerEndpoints(addr string) []metadata.Endpoint {
 
 // addressOf is the inverse of controllerEndpoints: "" without an endpoint.
 func addressOf(endpoints []metadata.Endpoint) string {
-	for _, e := range endpoints {
-		if strings.IndexByte(e.Host, ':') >= 0 {
-			return "[" + e.Host + "]:" + strconv.Itoa(int(e.Port))
-		}
-		return e.Host + ":" + strconv.Itoa(int(e.Port))
+	if len(endpoints) == 0 {
+		return ""
 	}
-	return ""
+	host, port := endpoints[0].Host, strconv.Itoa(int(endpoints[0].Port))
+	if strings.IndexByte(host, ':') >= 0 {
+		host = "[" + host + "]"
+	}
+	return host + ":" + port
 }
 
 // sameVoter says whether the metadata says the same of a voter.

@@ -68,9 +68,6 @@ func readOwn(src []byte, read func(*reader)) error {
 	return fmt.Errorf("byte %d: %s", in.where, in.fault)
 }
 
-// string copies a string.
-func (r *reader) string() string { return string(r.text(true)) }
-
 // nullableString copies a string: "" when null.
 func (r *reader) nullableString() string { return string(r.nullableText(true)) }
 
