@@ -104,7 +104,7 @@ func seeds(n int) int {
 	if testing.Short() {
 		return n / 10
 	}
-	return n
+	return n * seedFactor
 }
 
 // lost counts the voters of the quorum, as of the latest that was known of it, whose disks are gone.
