@@ -25,7 +25,7 @@ func membershipChange() *Scenario {
 			}
 			p.clocks(d, 1)
 			p.Node.Controller.AutoJoin = d.Chance(1, 2)
-			p.operate(d, everything, int(d.Between(1, 3)), int(d.Between(45, 80)))
+			p.operate(d, everything, int(d.Between(2, 3)), int(d.Between(45, 80)))
 			p.changeVoters(d)
 			p.deaths(d, int(d.Between(0, 3)), schedule.Kill, schedule.Power)
 			p.cuts(d, d.Index(3))
