@@ -41,7 +41,7 @@ TAGGED = tagged() { \
 # The last line of a target that fails.
 REPORT = trap '[ $$? = 0 ] || echo "$@: FAILED"' EXIT
 
-.PHONY: help run test slow ci lint campaign simulate cover crashpoints canaries mutants matrix replay \
+.PHONY: help run test slow ci lint campaign simulate simulate-clusters cover crashpoints canaries mutants matrix replay \
 	conformance crash quorum recovery hostile fuzz bench image clean bin/stet
 
 help: ## list the targets
@@ -84,7 +84,8 @@ ci: ## what a change has to pass: lint, tests, and a short form of every longer 
 	step lint
 	step test
 	step slow
-	step simulate SEEDS=100
+	step simulate SEEDS=60
+	step simulate-clusters SEEDS=20
 	step crashpoints BOUND=8
 	step canaries SEEDS=1 MATRIX=4
 	step mutants N=3 SEEDS=3
@@ -117,6 +118,9 @@ campaign: bin/stet ## SEEDS seeds of SCENARIO, judged; over all, a mark never re
 
 simulate: bin/stet ## what a change is simulated with: SEEDS seeds of all scenarios, files in out/simulate-pr
 	@STET=bin/stet ci/simulate.sh pr --seeds 1..$(call given,SEEDS,300)
+
+simulate-clusters: bin/stet ## the same for controllers and brokers, in out/simulate-pr-clusters
+	@STET=bin/stet ci/simulate.sh pr --scenario clusters --seeds 1..$(call given,SEEDS,100) --out out/simulate-pr-clusters
 
 cover: ## how much of the core SEEDS seeds of all scenarios run through
 	@ci/cover.sh $(call given,SEEDS,25)

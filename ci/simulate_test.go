@@ -16,6 +16,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
+
+	"stet/scenarios"
 )
 
 var scratch string // a directory for all tests
@@ -139,18 +141,10 @@ func TestANightBeginsAtItsBaseAndStopsAtItsBudget(t *testing.T) {
 	require.Contains(t, r.Line, "scenario=all seeds=123000000..123999999 ")
 	require.Positive(t, r.Runs, out)
 	require.Less(t, r.Runs, r.Total)
-	require.Len(t, r.Scenarios, scenarioCount(t))
+	require.Len(t, r.Scenarios, len(scenarios.All()))
 	require.NotEmpty(t, r.MissedMarks)
 	require.Equal(t, 14, code, "so few seeds cannot reach all marks, and that fails")
 	require.Contains(t, out, "mark never reached: "+r.MissedMarks[0])
-}
-
-// scenarioCount is what `sim list` has.
-func scenarioCount(t *testing.T) int {
-	t.Helper()
-	out, code := run(t, "stet", "sim", "list")
-	require.Zero(t, code)
-	return strings.Count(out, "\n")
 }
 
 func TestABugFailsAndLeavesTheSeedThatShowsIt(t *testing.T) {
@@ -200,7 +194,12 @@ func TestTheWorkflowOnlyCallsTheScripts(t *testing.T) {
 	require.NoError(t, err)
 	var workflow struct {
 		Jobs map[string]struct {
-			Strategy struct{ Matrix struct{ Shard []int } }
+			Strategy struct {
+				Matrix struct {
+					Shard    []int
+					Scenario []string
+				}
+			}
 			Steps    []struct{ Run, Uses string }
 		}
 	}
@@ -225,7 +224,9 @@ func TestTheWorkflowOnlyCallsTheScripts(t *testing.T) {
 		require.Positive(t, commands, name)
 		require.Equal(t, 1, uploads, name)
 	}
-	shards := workflow.Jobs["nightly"].Strategy.Matrix.Shard
-	require.Equal(t, []int{1, 2, 3, 4}, shards)
-	require.Contains(t, string(b), "nightly --shard ${{ matrix.shard }}/4 ")
+	matrix := workflow.Jobs["nightly"].Strategy.Matrix
+	require.Equal(t, []int{1, 2, 3, 4}, matrix.Shard)
+	require.Equal(t, []string{"all", "clusters"}, matrix.Scenario)
+	require.Contains(t, string(b),
+		"nightly --scenario ${{ matrix.scenario }} --shard ${{ matrix.shard }}/4 ")
 }

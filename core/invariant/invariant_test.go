@@ -21,7 +21,7 @@ func TestMarksCountWhatHolds(t *testing.T) {
 	Sometimes(true, MarkTornTailCut)
 	Sometimes(false, MarkSegmentRoll)
 	for i, m := range Marks() {
-		want := MarkHits{Name: markNames[i]}
+		want := MarkHits{Name: markNames[i], Cluster: Mark(i) >= MarkRaftSnapshotInstalled}
 		if Mark(i) == MarkTornTailCut {
 			want.Hits = 2
 		}

@@ -53,13 +53,13 @@ var (
 // or says that this worker can run nothing.
 func (w *worker) run(ctx context.Context, job Job, limit time.Duration) (*scenarios.Result, error) {
 	start := time.Now()
-	w.stderr.reset()
 	timer := time.AfterFunc(limit, w.kill)
 	stop := context.AfterFunc(ctx, w.kill)
 	r, err := w.ask(job)
 	inTime, uncut := timer.Stop(), stop()
 	switch {
 	case err == nil:
+		w.stderr.reset() // not before a run: a worker may refuse its command before its first one
 		if !inTime || !uncut {
 			w.bury() // it was killed after it had answered
 		}
