@@ -200,7 +200,7 @@ func TestTheWorkflowOnlyCallsTheScripts(t *testing.T) {
 					Scenario []string
 				}
 			}
-			Steps    []struct{ Run, Uses string }
+			Steps []struct{ Run, Uses string }
 		}
 	}
 	require.NoError(t, yaml.Unmarshal(b, &workflow))
@@ -228,5 +228,5 @@ func TestTheWorkflowOnlyCallsTheScripts(t *testing.T) {
 	require.Equal(t, []int{1, 2, 3, 4}, matrix.Shard)
 	require.Equal(t, []string{"all", "clusters"}, matrix.Scenario)
 	require.Contains(t, string(b),
-		"nightly --scenario ${{ matrix.scenario }} --shard ${{ matrix.shard }}/4 ")
+		"nightly --scenario ${{ matrix.scenario }} --shard ${{ matrix.shard }}/4\n")
 }
