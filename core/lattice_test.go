@@ -59,7 +59,7 @@ var arrows = []struct{ room, above string }{
 	{"test/live", "bench/load"},
 
 	// The scripts of continuous integration are run as they are.
-	{"ci", ""},
+	{"ci", "scenarios"},
 }
 
 // testOnly lists what tests may import beyond the arrows of their room.

@@ -79,6 +79,7 @@ func (c *Controller) tellLeader(answer *wire.QuorumHelloResponse) {
 	if q := c.life.quorum; q != nil {
 		answer.LeaderVoter, answer.Term = int64(q.Leader()), int64(q.Term())
 		answer.LeaderID = int32(c.nodeOf(q.Leader()))
+		answer.LeaderAddress = c.leaderAddress()
 	}
 }
 
@@ -117,6 +118,7 @@ func (c *Controller) greeted(p *peer, a *asked, m *wire.QuorumHelloResponse) {
 		return
 	}
 	p.hello, p.told = m, ""
+	c.peers.learn(c, kafka.ControllerAddress{Node: kafka.BrokerID(m.LeaderID), Addr: m.LeaderAddress})
 }
 
 // complain logs what is wrong with a peer, once.

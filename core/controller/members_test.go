@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -123,4 +124,24 @@ func TestLeaderCanBeRemoved(t *testing.T) {
 	voters, _ := s.voters()
 	require.Len(t, voters, 2)
 	require.NotContains(t, voters, int32(old.node))
+}
+
+// The leader joined after the list of the newcomer was written: the others say where it listens.
+func TestNewcomerFindsALeaderThatItsListLacks(t *testing.T) {
+	s := newCluster(t, 4, 3)
+	s.startAll()
+	require.True(t, s.until(10*time.Second, s.formed))
+	fourth := s.add(4, 3)
+	fourth.start()
+	member := func(node int32) func() bool {
+		return func() bool {
+			voters, _ := s.voters()
+			return slices.Contains(voters, node)
+		}
+	}
+	require.True(t, s.until(20*time.Second, member(4)))
+	s.leader().c.life.quorum.Transfer(fourth.c.voter)
+	require.True(t, s.until(20*time.Second, func() bool { return s.leader() == fourth }))
+	s.add(5, 3).start()
+	require.True(t, s.until(20*time.Second, member(5)))
 }

@@ -20,7 +20,11 @@ import (
 type peers struct {
 	opened uint64          // links so far; ids are never reused
 	all    []*peer         // ascending by node
-	listed *metadata.Image // that all was made of
+	listed *metadata.Image // that all was made of; nil: to be made again
+
+	// learned is a leader whom only others know: one that joined after this controller's list was
+	// written, and before it has followed the log.
+	learned kafka.ControllerAddress
 }
 
 // peer is another controller.
@@ -41,8 +45,8 @@ func (p *peer) voter() uint64 {
 	return uint64(p.hello.VoterID)
 }
 
-// list takes over who there is: the configured list first, then what voters said of themselves. A
-// peer whose address is new is dialled anew.
+// list takes over who there is: the configured list first, then what voters said of themselves, then
+// the leader that others have named. A peer whose address is new is dialled anew.
 func (s *peers) list(c *Controller) {
 	if s.listed == c.image {
 		return
@@ -52,6 +56,7 @@ func (s *peers) list(c *Controller) {
 	for v := range c.image.Voters() {
 		addresses = append(addresses, kafka.ControllerAddress{Node: v.Node, Addr: addressOf(v.Endpoints)})
 	}
+	addresses = append(addresses, s.learned)
 	old := s.all
 	s.all = nil
 	for _, a := range addresses {
@@ -73,6 +78,15 @@ func (s *peers) list(c *Controller) {
 		}
 	}
 	slices.SortFunc(s.all, func(a, b *peer) int { return cmp.Compare(a.node, b.node) })
+}
+
+// learn takes in the leader that another controller has named, unless it is known.
+func (s *peers) learn(c *Controller, leader kafka.ControllerAddress) {
+	if leader.Addr == "" || s.ofNode(leader.Node) != nil {
+		return
+	}
+	s.learned, s.listed = leader, nil
+	s.list(c)
 }
 
 func (s *peers) ofNode(node kafka.BrokerID) *peer {

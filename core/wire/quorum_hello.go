@@ -39,7 +39,7 @@ type QuorumHelloRequest struct {
 //
 //	errorCode int16, errorMessage nullable string, controller QuorumController,
 //	founders [voterId int64, nodeId int32, directoryId uuid, tags],
-//	leaderId int32, leaderVoter int64, term int64, tags
+//	leaderId int32, leaderVoter int64, term int64, leaderAddress nullable string, tags
 type QuorumHelloResponse struct {
 	OwnVersion
 	ErrorCode    int16
@@ -49,6 +49,8 @@ type QuorumHelloResponse struct {
 	LeaderID    int32           // node id; -1 when not known
 	LeaderVoter int64           // 0 when not known
 	Term        int64
+	// LeaderAddress is host:port of the leader's controller listener: who asks may have another list.
+	LeaderAddress string // "" when not known; null on the wire
 }
 
 var (
@@ -130,6 +132,7 @@ func (q *QuorumHelloResponse) AppendTo(dst []byte) []byte {
 	dst = appendInt32(dst, q.LeaderID)
 	dst = appendInt64(dst, q.LeaderVoter)
 	dst = appendInt64(dst, q.Term)
+	dst = appendOptional(dst, q.LeaderAddress)
 	return append(dst, 0)
 }
 
@@ -148,5 +151,6 @@ func (q *QuorumHelloResponse) ReadFrom(src []byte) error {
 		q.LeaderID = r.int32()
 		q.LeaderVoter = r.int64()
 		q.Term = r.int64()
+		q.LeaderAddress = r.nullableString()
 	})
 }
