@@ -54,7 +54,7 @@ type watcher interface {
 	started(m *sim.Machine)
 	// struck is told that a call of the disk meets a fault that it will return.
 	struck(op sim.DiskOp, v schedule.Verb)
-	// wiped is told that a machine has lost its directory.
+	// wiped is told that a machine, which is down, is about to lose its directory.
 	wiped(m *sim.Machine)
 }
 
@@ -128,8 +128,8 @@ func (s *saboteur) perform(f schedule.Fault) bool {
 		m.Stop()
 	case schedule.Wipe:
 		m.Kill()
-		m.Disk.Wipe()
 		s.watcher.wiped(m)
+		m.Disk.Wipe()
 	case schedule.Pause:
 		m.Pause(a.Span)
 	case schedule.Reset:

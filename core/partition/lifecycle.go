@@ -64,7 +64,7 @@ func (r *Replica) Delete(deletion [16]byte, out *env.Effects) {
 	}
 	r.Resign()
 	r.deletion, r.err = deletion, nil
-	if r.state == Absent && r.job == 0 {
+	if r.state == Absent && r.job == 0 && !r.partial {
 		r.state = Gone // there never was a directory, or recovery found none
 		return
 	}
@@ -107,7 +107,7 @@ func (r *Replica) finishJob(res any, out *env.Effects) {
 	switch r.state {
 	case Creating:
 		r.err, _ = res.(error)
-		r.state = Absent
+		r.state, r.partial = Absent, r.err != nil
 		if r.err == nil {
 			// A directory that is new holds nothing to scan for, whatever the marker says.
 			r.state, r.start = Waiting, Checkpointed{}

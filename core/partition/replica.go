@@ -58,6 +58,7 @@ type Replica struct {
 	suspect bool
 	// deletion names the directory while it is being removed.
 	deletion [16]byte
+	partial  bool // a creation has failed, and may have left a directory
 
 	lead   *leader     // nil while another broker leads, or nobody
 	wanted *Leadership // taken up when the log opens

@@ -45,6 +45,7 @@ type Cluster struct {
 	elections elections
 	votes     votes
 	media     map[sim.Place]*medium
+	lost      []*medium // of directories that were lost, as they were
 	recovered map[sim.Place]*synced
 	brokers   map[sim.Place]*metadata.Image
 }
@@ -91,8 +92,12 @@ func (c *Cluster) Controller(v *Voter) {
 	}
 }
 
-// Wiped is told that a machine has lost its directory: what it knew is not expected of it any more.
+// Wiped is told that a machine is about to lose its directory: what it knew is not expected of it any
+// more.
 func (c *Cluster) Wiped(p sim.Place) {
+	if m := c.medium(p); m.voter != 0 {
+		c.lost = append(c.lost, m)
+	}
 	delete(c.recovered, p)
 	delete(c.seen, p)
 	delete(c.brokers, p)

@@ -25,6 +25,10 @@ func (c *Cluster) checkDurable(v *Voter, at quorum.Position, before *seen) {
 			holds[state.voter] = true
 		}
 	}
+	// What a voter had when its directory was lost was durable when it was committed.
+	for _, m := range c.lost {
+		holds[m.voter] = holds[m.voter] || m.has(at)
+	}
 	if !holds[v.Status.Voter] {
 		c.findings.Fails("Q4", "%s: applies entry %d of term %d, which its medium does not have", v.Place,
 			at.Index, at.Term)
@@ -79,6 +83,9 @@ func (m *medium) has(at quorum.Position) bool {
 // was read is kept for as long as the medium does not change.
 func (c *Cluster) medium(p sim.Place) *medium {
 	d := c.disks[p]
+	if d == nil {
+		return &medium{}
+	}
 	for _, name := range slices.Backward(d.DurableEntries(raftDirectory())) {
 		if quorum.IsSnapshotName(name) {
 			continue
