@@ -22,6 +22,7 @@ type registration struct {
 	unfenced bool              // the image has had this process as one that may lead
 	again    timer
 	refused  env.Mono // since when another process with this id has been in the way; 0: none is
+	refuser  env.ConnID
 }
 
 // begin registers when everything that it takes is known. The image has all that was committed when
@@ -93,10 +94,11 @@ func (registering) answered(b *Broker, res kmsg.Response, err env.Errno) {
 }
 
 // duplicate tries again while the session of a former process of this broker may last that left no
-// word of its end. One that lasts longer is another process.
+// word of its end. One that lasts longer is another process. A controller that begins to lead begins
+// all sessions anew, so the time counts for each link.
 func (r *registration) duplicate(b *Broker) {
-	if r.refused == 0 {
-		r.refused = b.now.Mono
+	if r.refused == 0 || r.refuser != b.link.conn {
+		r.refused, r.refuser = b.now.Mono, b.link.conn
 	}
 	if b.now.Mono >= r.refused.Add(b.config.DuplicateTimeout) {
 		b.fail("another broker with node id %d is alive in cluster %s: the controller at %s refuses "+

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 // switch can not be turned off again, so it has a process of its own.
 func TestTheMachineSeesExpiredSessionsThatAreFencedOneByOne(t *testing.T) {
 	cmd := exec.Command(os.Args[0], "-test.run", "^TestDecisionsKeepTheInvariantsOfTheImage$",
-		"-rapid.nofailfile", "-rapid.shrinktime=1ms")
+		"-rapid.nofailfile", "-rapid.shrinktime=1ms", "-rapid.seed=1", "-rapid.checks=3000")
 	cmd.Env = append(os.Environ(), canaryVariable+"=38")
 	out, err := cmd.CombinedOutput()
 	require.Error(t, err)

@@ -10,12 +10,13 @@ import (
 	"stet/sim"
 )
 
-// checkDurable is Q4: an entry that somebody applies is durable on the medium of a quorum, and on
-// that of whoever applies it.
+// checkDurable is Q4: an entry that somebody applies is durable on the medium of whoever applies it,
+// and when the first does, on that of a quorum. Later the membership may be another.
 //
 // The quorum is of the membership in force when it was decided to be committed. Who is first to
 // apply it may have learnt of a change of the membership only in the same turn, so that of the turn
-// before counts as well, and so does the newest that anybody has.
+// before counts as well. And a leader that has not applied a change yet goes on committing by the
+// membership before it, for as many entries as are under way.
 func (c *Cluster) checkDurable(v *Voter, at quorum.Position, before *seen) {
 	c.findings.Checked("Q4")
 	l := c.Ledger
@@ -33,16 +34,25 @@ func (c *Cluster) checkDurable(v *Voter, at quorum.Position, before *seen) {
 		c.findings.Fails("Q4", "%s: applies entry %d of term %d, which its medium does not have", v.Place,
 			at.Index, at.Term)
 	}
-	confs := []quorum.ConfState{v.Status.Members, before.members}
-	if n := len(l.members); n > 0 {
-		confs = append(confs, l.members[n-1].conf)
+	if at.Index <= l.durable {
+		return
 	}
-	l.members = append(l.members[:0], membership{at.Index, v.Status.Members})
+	l.durable = at.Index
+	confs := []quorum.ConfState{v.Status.Members, before.members}
+	for _, m := range l.members {
+		if at.Index <= m.until+overlap {
+			confs = append(confs, m.conf)
+		}
+	}
+	l.note(at.Index, v.Status.Members)
 	if !slices.ContainsFunc(confs, func(conf quorum.ConfState) bool { return isQuorum(&conf, holds) }) {
 		c.findings.Fails("Q4", "%s: applies entry %d of term %d, which only %d voters have on their media, of %v",
 			v.Place, at.Index, at.Term, len(holds), v.Status.Members)
 	}
 }
+
+// overlap is for how many entries behind a change the membership before it counts.
+const overlap = 16
 
 // isQuorum says whether a majority of the voters is in a set, of both sides of a joint membership.
 func isQuorum(c *quorum.ConfState, in map[uint64]bool) bool {

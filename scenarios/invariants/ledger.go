@@ -2,6 +2,7 @@ package invariants
 
 import (
 	"bytes"
+	"slices"
 
 	"stet/core/metadata"
 	"stet/core/quorum"
@@ -16,6 +17,7 @@ type Ledger struct {
 	step    func() int64
 	entries []Committed // the first is behind founding
 	members []membership
+	durable uint64 // up to which index Q4 has looked for a quorum
 }
 
 // Committed is an entry of the ledger.
@@ -25,10 +27,22 @@ type Committed struct {
 	Step  int64           // when it was first seen to be applied
 }
 
-// membership is the membership from an index on.
+// membership is the membership up to an index.
 type membership struct {
-	from uint64
-	conf quorum.ConfState
+	until uint64
+	conf  quorum.ConfState
+}
+
+// note takes in the membership of whoever was first to apply an entry.
+func (l *Ledger) note(index uint64, conf quorum.ConfState) {
+	for i := range l.members {
+		if slices.Equal(l.members[i].conf.Voters, conf.Voters) &&
+			slices.Equal(l.members[i].conf.VotersOutgoing, conf.VotersOutgoing) {
+			l.members[i].until = index
+			return
+		}
+	}
+	l.members = append(l.members, membership{index, conf})
 }
 
 func newLedger(step func() int64) *Ledger { return &Ledger{step: step} }
