@@ -75,13 +75,13 @@ func TestALogThatLostWhatWasSyncedFailsS1(t *testing.T) {
 	r := quiet(t, 4)
 	r.monitor.partitions[0].before = r.log()
 	r.monitor.partitions[0].surviving = r.log().End + 1
-	r.monitor.cameOnline(0, replicas(r.machine.Node(), 1)[0])
+	r.monitor.cameOnline(0, replicas(r.machine, 1)[0])
 	require.Equal(t, []Check{"S1"}, r.findings.failed)
 }
 
 func TestSyncedButNotOnTheMediumFailsS1AndWithoutANameS9(t *testing.T) {
 	r := quiet(t, 5)
-	replica := replicas(r.machine.Node(), 1)[0]
+	replica := replicas(r.machine, 1)[0]
 	r.monitor.checkSynced(0, replica, &storedlog.Log{End: replica.Log().Synced() - 1})
 	require.Equal(t, []Check{"S1"}, r.findings.failed)
 }
@@ -94,7 +94,7 @@ func TestAnotherBatchAtAnOffsetFailsS2(t *testing.T) {
 	changed[17] ^= 1 // the CRC
 	other.Batches[1].View = changed
 	r.monitor.partitions[0].before = other
-	r.monitor.cameOnline(0, replicas(r.machine.Node(), 1)[0])
+	r.monitor.cameOnline(0, replicas(r.machine, 1)[0])
 	require.Equal(t, []Check{"S2"}, r.findings.failed)
 }
 
@@ -127,7 +127,7 @@ func TestAnEffectOnAFailedFileFailsS6(t *testing.T) {
 
 func TestAHighWatermarkThatGoesBackFailsR5(t *testing.T) {
 	r := quiet(t, 10)
-	replica := replicas(r.machine.Node(), 1)[0]
+	replica := replicas(r.machine, 1)[0]
 	r.monitor.watchReplica(0, replica)
 	r.monitor.partitions[0].high = replica.HighWatermark() + 1
 	r.monitor.watchReplica(0, replica)

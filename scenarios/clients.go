@@ -200,7 +200,7 @@ func (w *workload) stop() {
 func (w *workload) finalRead() func() bool {
 	done := false
 	tail := make([]offset, w.plan.Topic.Partitions)
-	for i, r := range replicas(w.machine.Node(), w.plan.Topic.Partitions) {
+	for i, r := range replicas(w.machine, w.plan.Topic.Partitions) {
 		if r != nil {
 			tail[i] = r.LogEndOffset()
 		}

@@ -18,7 +18,7 @@ func (m *monitor) beforeCrash(c sim.Cause) {
 	if m.machine.Running() && m.recovering() {
 		m.counters["faults.recoveries_interrupted"]++
 	}
-	for i, r := range replicas(m.machine.Node(), m.plan.Topic.Partitions) {
+	for i, r := range replicas(m.machine, m.plan.Topic.Partitions) {
 		p := kafka.PartitionID(i)
 		w := &m.partitions[i]
 		w.before, w.crash = readLog(m.machine.Disk, p, storedlog.Cached), c
@@ -68,7 +68,7 @@ func (m *monitor) excuseForgotten() {
 // givenUp says that a partition stepped aside because of what forget has found: it refuses to serve,
 // as it must, and nobody waits for it.
 func (m *monitor) givenUp(p kafka.PartitionID) bool {
-	r := replicas(m.machine.Node(), m.plan.Topic.Partitions)[p]
+	r := replicas(m.machine, m.plan.Topic.Partitions)[p]
 	if m.partitions[p].forgotten == 0 || r == nil || r.State() != partition.Damaged {
 		return false
 	}
@@ -80,7 +80,7 @@ func (m *monitor) recovering() bool {
 	if !m.machine.Ready() {
 		return true
 	}
-	for _, r := range replicas(m.machine.Node(), m.plan.Topic.Partitions) {
+	for _, r := range replicas(m.machine, m.plan.Topic.Partitions) {
 		if r != nil && r.State() != partition.Online {
 			return true
 		}

@@ -64,29 +64,29 @@ func TestRetriesUnderFaultsAreCheckedForP3(t *testing.T) {
 func TestEndsOutOfOrderFailR9(t *testing.T) {
 	for name, disorder := range map[string]func(*run) (owner any, field string, value int64){
 		"high watermark above the log's end": func(r *run) (any, string, int64) {
-			replica := replicas(r.machine.Node(), 1)[0]
+			replica := replicas(r.machine, 1)[0]
 			return replica, "highWatermark", int64(replica.Log().Written()) + 1
 		},
 		"log start above the high watermark": func(r *run) (any, string, int64) {
-			log := replicas(r.machine.Node(), 1)[0].Log()
+			log := replicas(r.machine, 1)[0].Log()
 			return log, "logStart", int64(log.Written()) + 1
 		},
 		"recovery point above what is synced": func(r *run) (any, string, int64) {
-			log := replicas(r.machine.Node(), 1)[0].Log()
+			log := replicas(r.machine, 1)[0].Log()
 			return log, "recoveryPoint", int64(log.Synced()) + 1
 		},
 		"synced above what is written": func(r *run) (any, string, int64) {
-			log := replicas(r.machine.Node(), 1)[0].Log()
+			log := replicas(r.machine, 1)[0].Log()
 			return log, "synced", int64(log.Written()) + 1
 		},
 		"assigned below what is written": func(r *run) (any, string, int64) {
-			log := replicas(r.machine.Node(), 1)[0].Log()
+			log := replicas(r.machine, 1)[0].Log()
 			return log, "assigned", int64(log.Written()) - 1
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := quiet(t, 22)
-			replica := replicas(r.machine.Node(), 1)[0]
+			replica := replicas(r.machine, 1)[0]
 			r.monitor.watchReplica(0, replica)
 			require.Empty(t, r.findings.failed)
 			owner, field, value := disorder(r)
@@ -99,7 +99,7 @@ func TestEndsOutOfOrderFailR9(t *testing.T) {
 
 func TestMemoryThatTheFilesDoNotSupportFailsR12(t *testing.T) {
 	r := quiet(t, 23)
-	log := replicas(r.machine.Node(), 1)[0].Log()
+	log := replicas(r.machine, 1)[0].Log()
 	r.monitor.checkDerived(0, log)
 	require.Empty(t, r.findings.failed, r.findings.evidence)
 
@@ -120,7 +120,7 @@ func TestMemoryThatTheFilesDoNotSupportFailsR12(t *testing.T) {
 func TestALogThatCanNotBeRecoveredFailsR12(t *testing.T) {
 	r := quiet(t, 24)
 	r.machine.Disk.Put(r.firstSegment(".log"), []byte("no batch at all"))
-	log := replicas(r.machine.Node(), 1)[0].Log()
+	log := replicas(r.machine, 1)[0].Log()
 	require.Positive(t, log.RecoveryPoint(), "below it a recovery refuses")
 	r.monitor.checkDerived(0, log)
 	require.Equal(t, []Check{"R12"}, r.findings.failed)
@@ -157,7 +157,7 @@ func TestADecayedLogThatIsRefusedOrCompletePassesS7(t *testing.T) {
 
 func TestASyncedSegmentWithoutADurableNameFailsS9(t *testing.T) {
 	r := quiet(t, 27)
-	replica := replicas(r.machine.Node(), 1)[0]
+	replica := replicas(r.machine, 1)[0]
 	medium := func() *storedlog.Log { return readLog(r.machine.Disk, 0, storedlog.Durable) }
 	r.monitor.checkSynced(0, replica, medium())
 	require.Empty(t, r.findings.failed, r.findings.evidence)

@@ -2,10 +2,8 @@ package scenarios
 
 import (
 	"stet/core/kafka"
-	"stet/core/metadata"
 	"stet/core/partition"
 	"stet/linearizability"
-	"stet/node"
 	"stet/sim"
 )
 
@@ -51,20 +49,14 @@ func (g *ghost) at(p kafka.PartitionID, since linearizability.Step) *linearizabi
 	}
 }
 
-// inspected is what checks see of the broker inside a node.
-type inspected interface {
-	Replica(tp kafka.TopicPartition) *partition.Replica
-	Image() *metadata.Image
-}
-
-// replicas returns the replicas of the topic that a running node has, by partition; nil where it
+// replicas returns the replicas of the topic that a running machine has, by partition; nil where it
 // has none.
-func replicas(n *node.Node, partitions int32) []*partition.Replica {
+func replicas(m *sim.Machine, partitions int32) []*partition.Replica {
 	out := make([]*partition.Replica, partitions)
-	if n == nil {
+	b := brokerOf(m)
+	if b == nil {
 		return out
 	}
-	b := n.Loop(node.BrokerLoop).Core().(inspected)
 	for i := range out {
 		out[i] = b.Replica(topicPartition(kafka.PartitionID(i)))
 	}

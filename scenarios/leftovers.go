@@ -4,24 +4,22 @@ import (
 	"strings"
 
 	"stet/core/commitlog"
-	"stet/node"
 )
 
 // leftovers lists the files in the cache that belong to replicas of no topic of the broker's image.
 // Those of a removal that had begun when its process died are not counted: the next start that meets
 // no fault removes them.
 func (m *monitor) leftovers() (names []string) {
-	n := m.machine.Node()
-	if n == nil {
-		return []string{"the node does not run"}
+	b := brokerOf(m.machine)
+	if b == nil {
+		return []string{"the broker does not run"}
 	}
-	image := n.Loop(node.BrokerLoop).Core().(inspected).Image()
 	for _, name := range m.machine.Disk.Files(0) {
 		directory, _, nested := strings.Cut(name, "/")
 		if !nested || directory == "stet" || commitlog.IsDeletedName(directory) {
 			continue
 		}
-		if dash := strings.LastIndexByte(directory, '-'); dash < 0 || image.Topic(directory[:dash]) == nil {
+		if topic, _, ok := partitionDirectory(directory); !ok || b.Image().Topic(topic) == nil {
 			names = append(names, name)
 		}
 	}

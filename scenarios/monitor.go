@@ -85,7 +85,7 @@ func (m *monitor) Turned(l node.LoopID, out *env.Effects) {
 		return
 	}
 	m.watchFiles(out)
-	for i, r := range replicas(m.machine.Node(), m.plan.Topic.Partitions) {
+	for i, r := range replicas(m.machine, m.plan.Topic.Partitions) {
 		if r != nil {
 			m.watchReplica(kafka.PartitionID(i), r)
 		}

@@ -267,7 +267,7 @@ func (r *run) stuck() []string {
 	for _, p := range r.workload.producers {
 		lines = append(lines, p.String())
 	}
-	for i, replica := range replicas(r.machine.Node(), r.plan.Topic.Partitions) {
+	for i, replica := range replicas(r.machine, r.plan.Topic.Partitions) {
 		if replica != nil {
 			lines = append(lines, fmt.Sprintf("%s: %s %v", topicPartition(partitionID(int32(i))),
 				replica.State(), replica.Err()))
@@ -279,7 +279,7 @@ func (r *run) stuck() []string {
 // inspect checks the state of the quiet node and takes the dumps.
 func (r *run) inspect() {
 	m := r.monitor
-	for i, replica := range replicas(r.machine.Node(), r.plan.Topic.Partitions) {
+	for i, replica := range replicas(r.machine, r.plan.Topic.Partitions) {
 		p := partitionID(int32(i))
 		if r.monitor.givenUp(p) {
 			continue

@@ -10,12 +10,7 @@ import (
 // AlterConfigs (key 33), versions 0 to 2: the controller decides, this broker forwards.
 // The settings are in force on a broker when it has followed the metadata log so far.
 
-func (b *Broker) alterConfigs(r *env.Request, o origin,
-	m *kmsg.AlterConfigsRequest,
-) {
-	var refused []kmsg.AlterConfigsResponseResource
-	forward := *m
-	forward.Resources = nil
+func (b *Broker) alterConfigs(r *env.Request, o origin, m *kmsg.AlterConfigsRequest) {
 	refuse := func(a *kmsg.AlterConfigsRequestResource, code kafka.ErrorCode, why *string,
 	) kmsg.AlterConfigsResponseResource {
 		t := kmsg.NewAlterConfigsResponseResource()
@@ -23,21 +18,14 @@ func (b *Broker) alterConfigs(r *env.Request, o origin,
 		t.ErrorCode, t.ErrorMessage = int16(code), why
 		return t
 	}
-	for i := range m.Resources {
-		a := &m.Resources[i]
-		code := b.Authorize(r.Info, opAlterConfigs, configResource(a.ResourceType), a.ResourceName)
-		if code != kafka.None {
-			refused = append(refused, refuse(a, code, nil))
-		} else {
-			forward.Resources = append(forward.Resources, *a)
-		}
-	}
+	kept, refused := allowed(m.Resources, func(a *kmsg.AlterConfigsRequestResource) kafka.ErrorCode {
+		return b.authorizeAlteration(r, a.ResourceType, a.ResourceName)
+	}, refuse)
+	forward := *m
+	forward.Resources = kept
 	f := b.relay(o, &forward, noTimeout, func(code kafka.ErrorCode, why *string) kmsg.Response {
 		answer := kmsg.NewPtrAlterConfigsResponse()
-		answer.Resources = refused
-		for i := range forward.Resources {
-			answer.Resources = append(answer.Resources, refuse(&forward.Resources[i], code, why))
-		}
+		answer.Resources = refuseAll(refused, kept, code, why, refuse)
 		return answer
 	})
 	f.taken = func(res kmsg.Response) {

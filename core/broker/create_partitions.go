@@ -11,23 +11,24 @@ import (
 // answers when its own image has the partitions and its replicas of them serve.
 
 func (b *Broker) createPartitions(r *env.Request, o origin, m *kmsg.CreatePartitionsRequest) {
-	var refused []kmsg.CreatePartitionsResponseTopic
-	forward, counts := *m, map[string]int{}
-	forward.Topics = nil
-	for _, t := range m.Topics {
-		if code := b.Authorize(r.Info, opAlter, resourceTopic, t.Topic); code != kafka.None {
-			refused = append(refused, refusedGrowth(t.Topic, code, nil))
-			continue
-		}
-		forward.Topics = append(forward.Topics, t)
-		counts[t.Topic] = int(t.Count)
+	refuse := func(asked *kmsg.CreatePartitionsRequestTopic, code kafka.ErrorCode, why *string,
+	) kmsg.CreatePartitionsResponseTopic {
+		t := kmsg.NewCreatePartitionsResponseTopic()
+		t.Topic, t.ErrorCode, t.ErrorMessage = asked.Topic, int16(code), why
+		return t
 	}
+	kept, refused := allowed(m.Topics, func(t *kmsg.CreatePartitionsRequestTopic) kafka.ErrorCode {
+		return b.Authorize(r.Info, opAlter, resourceTopic, t.Topic)
+	}, refuse)
+	counts := map[string]int{}
+	for i := range kept {
+		counts[kept[i].Topic] = int(kept[i].Count)
+	}
+	forward := *m
+	forward.Topics = kept
 	f := b.relay(o, &forward, m.TimeoutMillis, func(code kafka.ErrorCode, why *string) kmsg.Response {
 		answer := kmsg.NewPtrCreatePartitionsResponse()
-		answer.Topics = refused
-		for i := range forward.Topics {
-			answer.Topics = append(answer.Topics, refusedGrowth(forward.Topics[i].Topic, code, why))
-		}
+		answer.Topics = refuseAll(refused, kept, code, why, refuse)
 		return answer
 	})
 	f.taken = func(res kmsg.Response) {
@@ -42,10 +43,4 @@ func (b *Broker) createPartitions(r *env.Request, o origin, m *kmsg.CreatePartit
 		}
 		answer.Topics = append(refused, answer.Topics...)
 	}
-}
-
-func refusedGrowth(topic string, code kafka.ErrorCode, why *string) kmsg.CreatePartitionsResponseTopic {
-	t := kmsg.NewCreatePartitionsResponseTopic()
-	t.Topic, t.ErrorCode, t.ErrorMessage = topic, int16(code), why
-	return t
 }

@@ -10,12 +10,7 @@ import (
 // IncrementalAlterConfigs (key 44), versions 0 to 1: the controller decides, this broker forwards.
 // The settings are in force on a broker when it has followed the metadata log so far.
 
-func (b *Broker) incrementalAlterConfigs(r *env.Request, o origin,
-	m *kmsg.IncrementalAlterConfigsRequest,
-) {
-	var refused []kmsg.IncrementalAlterConfigsResponseResource
-	forward := *m
-	forward.Resources = nil
+func (b *Broker) incrementalAlterConfigs(r *env.Request, o origin, m *kmsg.IncrementalAlterConfigsRequest) {
 	refuse := func(a *kmsg.IncrementalAlterConfigsRequestResource, code kafka.ErrorCode, why *string,
 	) kmsg.IncrementalAlterConfigsResponseResource {
 		t := kmsg.NewIncrementalAlterConfigsResponseResource()
@@ -23,21 +18,14 @@ func (b *Broker) incrementalAlterConfigs(r *env.Request, o origin,
 		t.ErrorCode, t.ErrorMessage = int16(code), why
 		return t
 	}
-	for i := range m.Resources {
-		a := &m.Resources[i]
-		code := b.Authorize(r.Info, opAlterConfigs, configResource(a.ResourceType), a.ResourceName)
-		if code != kafka.None {
-			refused = append(refused, refuse(a, code, nil))
-		} else {
-			forward.Resources = append(forward.Resources, *a)
-		}
-	}
+	kept, refused := allowed(m.Resources, func(a *kmsg.IncrementalAlterConfigsRequestResource) kafka.ErrorCode {
+		return b.authorizeAlteration(r, a.ResourceType, a.ResourceName)
+	}, refuse)
+	forward := *m
+	forward.Resources = kept
 	f := b.relay(o, &forward, noTimeout, func(code kafka.ErrorCode, why *string) kmsg.Response {
 		answer := kmsg.NewPtrIncrementalAlterConfigsResponse()
-		answer.Resources = refused
-		for i := range forward.Resources {
-			answer.Resources = append(answer.Resources, refuse(&forward.Resources[i], code, why))
-		}
+		answer.Resources = refuseAll(refused, kept, code, why, refuse)
 		return answer
 	})
 	f.taken = func(res kmsg.Response) {
@@ -45,6 +33,12 @@ func (b *Broker) incrementalAlterConfigs(r *env.Request, o origin,
 			answer.Resources = append(refused, answer.Resources...)
 		}
 	}
+}
+
+// authorizeAlteration says whether the settings of a resource may be changed.
+func (b *Broker) authorizeAlteration(r *env.Request, kind kmsg.ConfigResourceType, name string,
+) kafka.ErrorCode {
+	return b.Authorize(r.Info, opAlterConfigs, configResource(kind), name)
 }
 
 // configResource is what access to the settings of a resource is judged by.

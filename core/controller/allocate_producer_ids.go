@@ -17,11 +17,7 @@ func (c *Controller) allocateProducerIDs(r *env.Request, m *kmsg.AllocateProduce
 		answer.ErrorCode, answer.ProducerIDStart = int16(code), -1
 		return answer
 	}
-	if code := c.Authorize(r); code != kafka.None {
-		c.respond(originOf(r), refuse(code))
-		return
-	}
-	if !c.leads(r, refuse) {
+	if !c.admits(r, refuse) {
 		return
 	}
 	records, block, code := metadata.AllocateProducerIDs(

@@ -17,11 +17,7 @@ func (c *Controller) brokerHeartbeat(r *env.Request, m *kmsg.BrokerHeartbeatRequ
 		answer.ErrorCode, answer.IsFenced = int16(code), true
 		return answer
 	}
-	if code := c.Authorize(r); code != kafka.None {
-		c.respond(originOf(r), refuse(code))
-		return
-	}
-	if !c.leads(r, refuse) {
+	if !c.admits(r, refuse) {
 		return
 	}
 	beat := metadata.Beat{

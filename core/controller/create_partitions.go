@@ -18,11 +18,7 @@ func (c *Controller) createPartitions(r *env.Request, m *kmsg.CreatePartitionsRe
 		}
 		return describeGrowth(outcomes)
 	}
-	if code := c.Authorize(r); code != kafka.None {
-		c.respond(originOf(r), refuse(code))
-		return
-	}
-	if !c.leads(r, refuse) {
+	if !c.admits(r, refuse) {
 		return
 	}
 	asked := make([]metadata.MorePartitions, len(m.Topics))

@@ -19,11 +19,7 @@ func (c *Controller) createTopics(r *env.Request, m *kmsg.CreateTopicsRequest) {
 		names[i] = m.Topics[i].Topic
 	}
 	refuse := func(code kafka.ErrorCode) kmsg.Response { return refuseCreations(names, code) }
-	if code := c.Authorize(r); code != kafka.None {
-		c.respond(originOf(r), refuse(code))
-		return
-	}
-	if !c.leads(r, refuse) {
+	if !c.admits(r, refuse) {
 		return
 	}
 	defaults := metadata.TopicDefaults{

@@ -20,11 +20,7 @@ func (c *Controller) deleteTopics(r *env.Request, m *kmsg.DeleteTopicsRequest) {
 		}
 		return describeDeletions(outcomes)
 	}
-	if code := c.Authorize(r); code != kafka.None {
-		c.respond(originOf(r), refuse(code))
-		return
-	}
-	if !c.leads(r, refuse) {
+	if !c.admits(r, refuse) {
 		return
 	}
 	records, outcomes := metadata.DeleteTopics(c.queue.latest, refs)

@@ -32,11 +32,7 @@ func (c *Controller) describeQuorum(r *env.Request, m *kmsg.DescribeQuorumReques
 		answer.ErrorCode = int16(code)
 		return answer
 	}
-	if code := c.Authorize(r); code != kafka.None {
-		c.respond(originOf(r), refuse(code))
-		return
-	}
-	if !c.leads(r, refuse) {
+	if !c.admits(r, refuse) {
 		return
 	}
 	answer := kmsg.NewPtrDescribeQuorumResponse()

@@ -49,11 +49,7 @@ func (c *Controller) changeConfigs(r *env.Request, asked []metadata.ResourceChan
 		}
 		return describe(outcomes)
 	}
-	if code := c.Authorize(r); code != kafka.None {
-		c.respond(originOf(r), refuse(code))
-		return
-	}
-	if !c.leads(r, refuse) {
+	if !c.admits(r, refuse) {
 		return
 	}
 	records, outcomes := metadata.AlterConfigs(c.queue.latest, asked)

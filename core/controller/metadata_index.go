@@ -16,11 +16,7 @@ func (c *Controller) metadataIndex(r *env.Request) {
 	refuse := func(code kafka.ErrorCode) kmsg.Response {
 		return &wire.MetadataIndexResponse{ErrorCode: int16(code), Index: -1}
 	}
-	if code := c.Authorize(r); code != kafka.None {
-		c.respond(originOf(r), refuse(code))
-		return
-	}
-	if !c.leads(r, refuse) {
+	if !c.admits(r, refuse) {
 		return
 	}
 	answer := &wire.MetadataIndexResponse{Index: int64(c.image.Index())}

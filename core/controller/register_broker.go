@@ -13,11 +13,7 @@ import (
 
 func (c *Controller) registerBroker(r *env.Request, m *kmsg.BrokerRegistrationRequest) {
 	refuse := func(code kafka.ErrorCode) kmsg.Response { return registrationAnswer(code, -1) }
-	if code := c.Authorize(r); code != kafka.None {
-		c.respond(originOf(r), refuse(code))
-		return
-	}
-	if !c.leads(r, refuse) {
+	if !c.admits(r, refuse) {
 		return
 	}
 	asked := registrationOf(m)

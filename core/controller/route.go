@@ -60,14 +60,17 @@ func (c *Controller) request(r *env.Request) {
 	}
 }
 
-// leads says whether requests can be decided; if not, it refuses this one.
-func (c *Controller) leads(r *env.Request, refuse func(kafka.ErrorCode) kmsg.Response) bool {
-	if c.Ready() {
-		return true
+// admits says whether a request may be decided, and decided here; if not, it refuses it.
+func (c *Controller) admits(r *env.Request, refuse func(kafka.ErrorCode) kmsg.Response) bool {
+	code := c.Authorize(r)
+	if code == kafka.None && !c.Ready() {
+		c.Metrics.Refused++
+		code = kafka.NotController
 	}
-	c.Metrics.Refused++
-	c.respond(originOf(r), refuse(kafka.NotController))
-	return false
+	if code != kafka.None {
+		c.respond(originOf(r), refuse(code))
+	}
+	return code == kafka.None
 }
 
 // Authorize decides whether a request may do what it asks. There are no rules yet, so it may.

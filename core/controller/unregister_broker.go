@@ -18,11 +18,7 @@ func (c *Controller) unregisterBroker(r *env.Request, m *kmsg.UnregisterBrokerRe
 		answer.ErrorCode = int16(code)
 		return answer
 	}
-	if code := c.Authorize(r); code != kafka.None {
-		c.respond(originOf(r), refuse(code))
-		return
-	}
-	if !c.leads(r, refuse) {
+	if !c.admits(r, refuse) {
 		return
 	}
 	records, code := metadata.UnregisterBroker(c.queue.latest, kafka.BrokerID(m.BrokerID))

@@ -18,11 +18,7 @@ func (c *Controller) updateFeatures(r *env.Request, m *kmsg.UpdateFeaturesReques
 		answer.ErrorCode = int16(code)
 		return answer
 	}
-	if code := c.Authorize(r); code != kafka.None {
-		c.respond(originOf(r), refuse(code))
-		return
-	}
-	if !c.leads(r, refuse) {
+	if !c.admits(r, refuse) {
 		return
 	}
 	asked := make([]metadata.FeatureUpdate, len(m.FeatureUpdates))
