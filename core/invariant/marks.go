@@ -27,6 +27,7 @@ const (
 	MarkRaftSnapshot
 	MarkRaftTornTail
 	MarkRaftRestarted
+	MarkFileRested
 
 	// From here on it takes several nodes.
 	MarkRaftSnapshotInstalled
@@ -39,7 +40,6 @@ const (
 	MarkBrokerDuplicate
 	MarkBrokerDeparture
 	MarkStrayRemoved
-	MarkFileRested
 	markCount
 )
 
