@@ -55,6 +55,7 @@ type Conn struct {
 	sending []slot
 	parts   []env.Part
 	prefix  []byte
+	copied  []byte // of ranges that are copied
 	events  []env.Event
 }
 

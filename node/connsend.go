@@ -1,6 +1,8 @@
 package node
 
 import (
+	"slices"
+
 	"stet/core/env"
 	"stet/core/invariant"
 )
@@ -75,7 +77,8 @@ func (c *Conn) Run(w Worker) {
 
 // send passes on everything in c.sending, in one call.
 func (c *Conn) send() env.Errno {
-	c.parts, c.prefix = c.parts[:0], c.prefix[:0]
+	c.parts, c.prefix, c.copied = c.parts[:0], c.prefix[:0], c.copied[:0]
+	c.reserveCopies()
 	for i := range c.sending {
 		if err := c.addParts(&c.sending[i]); err != env.OK {
 			return err
@@ -83,7 +86,24 @@ func (c *Conn) send() env.Errno {
 	}
 	_, err := c.writer.Send(c.parts)
 	clear(c.parts)
+	if cap(c.copied) > keptCopyBytes {
+		c.copied = nil
+	}
 	return err
+}
+
+// reserveCopies makes room for everything that is copied, so that it does not move while parts of the
+// response point to it.
+func (c *Conn) reserveCopies() {
+	var n int64
+	for i := range c.sending {
+		for j := range c.sending[i].ranges {
+			if r := &c.sending[i].ranges[j]; r.Copy {
+				n += r.Len
+			}
+		}
+	}
+	c.copied = slices.Grow(c.copied, int(n))
 }
 
 // addParts cuts a response into its length prefix, pieces of its head, and ranges.
@@ -111,10 +131,28 @@ func (c *Conn) addParts(s *slot) env.Errno {
 		if err := r.file.openToSend(); err != env.OK {
 			return err
 		}
-		c.parts = append(c.parts, env.Part{File: r.file.file, Off: r.Off, Len: r.Len})
+		part := env.Part{File: r.file.file, Off: r.Off, Len: r.Len}
+		if r.Copy {
+			var err env.Errno
+			if part, err = c.copyOf(r); err != env.OK {
+				return err
+			}
+		}
+		c.parts = append(c.parts, part)
 	}
 	c.parts = append(c.parts, env.Part{Bytes: s.head[from:]})
 	return env.OK
+}
+
+// copyOf reads a range into memory that stays until it is sent.
+func (c *Conn) copyOf(r *leasedRange) (env.Part, env.Errno) {
+	from := len(c.copied)
+	c.copied = c.copied[:from+int(r.Len)]
+	n, err := r.file.file.ReadAt(c.copied[from:], r.Off)
+	if err == env.OK && int64(n) < r.Len {
+		err = env.EShort
+	}
+	return env.Part{Bytes: c.copied[from:]}, err
 }
 
 // finish takes the sent slots out, reports their leases, and lets waiting requests go on. The

@@ -90,19 +90,14 @@ func (k *Link) Reserve(size int32) (env.Buffer, env.Verdict) {
 	return b, env.Continue
 }
 
-// Deliver implements env.ConnReader. The decoded answer may point into its frame and belongs to the
-// core, so it is a copy; it counts as the frame's memory until its turn is over.
+// Deliver implements env.ConnReader.
 func (k *Link) Deliver(frame env.Buffer) env.Verdict {
 	size := int64(len(frame.Bytes()))
-	k.memory.add(size)
-	copied := append([]byte(nil), frame.Bytes()...)
-	frame.Release()
-	slot, res, err := k.answer(copied)
+	slot, res, err := k.answer(frame)
 	if err != nil {
 		k.refuse(err)
 	}
 	if res == nil {
-		k.memory.sub(size)
 		return env.Hangup
 	}
 	// The link's own sends do not hold up its reading: two peers would wait for each other.
@@ -112,9 +107,9 @@ func (k *Link) Deliver(frame env.Buffer) env.Verdict {
 	return env.Continue
 }
 
-// answer decodes a response. It returns nil when the link is over.
-func (k *Link) answer(frame []byte) (env.Slot, any, error) {
-	correlation, _ := wire.ResponseCorrelation(frame)
+// answer decodes a response and takes over its frame. It returns nil when the link is over.
+func (k *Link) answer(frame env.Buffer) (env.Slot, any, error) {
+	correlation, _ := wire.ResponseCorrelation(frame.Bytes())
 	slot := env.Slot(correlation)
 	k.mu.Lock()
 	asked, ok := k.calls[slot]
@@ -123,12 +118,39 @@ func (k *Link) answer(frame []byte) (env.Slot, any, error) {
 	k.mu.Unlock()
 	switch {
 	case over:
+		frame.Release()
 		return slot, nil, nil
 	case !ok:
+		frame.Release()
 		return slot, nil, fmt.Errorf("an answer to request %d, which is not under way", correlation)
+	case asked.key == wire.KeyFetch:
+		return k.records(slot, asked, frame)
 	}
-	res, err := wire.DecodeResponse(asked.key, asked.version, frame)
+	return k.message(slot, asked, frame)
+}
+
+// records decodes what a follower has fetched. Its batches go from the frame into a file, so the
+// frame is lent to the turn.
+func (k *Link) records(slot env.Slot, asked call, frame env.Buffer) (env.Slot, any, error) {
+	res, err := wire.DecodeReplicaFetchResponse(asked.version, frame.Bytes())
 	if err != nil {
+		frame.Release()
+		return slot, nil, err
+	}
+	res.Frame = frame
+	return slot, res, nil
+}
+
+// message decodes any other answer. It may point into its frame and belongs to the core, so it is of
+// a copy; that counts as the frame's memory until its turn is over.
+func (k *Link) message(slot env.Slot, asked call, frame env.Buffer) (env.Slot, any, error) {
+	size := int64(len(frame.Bytes()))
+	k.memory.add(size)
+	copied := append([]byte(nil), frame.Bytes()...)
+	frame.Release()
+	res, err := wire.DecodeResponse(asked.key, asked.version, copied)
+	if err != nil {
+		k.memory.sub(size)
 		return slot, nil, err
 	}
 	return slot, res, nil

@@ -10,10 +10,12 @@ import (
 	"stet/core/wire"
 )
 
-// FuzzALinkTakesWhateverItsPeerSays asks with each key and version that a controller speaks, and
-// answers with any bytes: the link tells an answer or its end, and keeps no memory.
+// FuzzALinkTakesWhateverItsPeerSays asks with each key and version that a controller speaks, or as
+// a follower asks a leader, and answers with any bytes: the link tells an answer or its end, and keeps
+// no memory.
 func FuzzALinkTakesWhateverItsPeerSays(f *testing.F) {
-	versions := wire.Versions(wire.ControllerListener)
+	versions := append(wire.Versions(wire.ControllerListener),
+		wire.KeyVersions{Key: wire.KeyFetch, Min: 13, Max: 18, FlexibleFrom: 12}) // a follower's
 	for i := range versions {
 		f.Add(uint8(i), uint8(0), []byte{0, 0, 0, 1, 0, 0, 0, 0, 0, 0})
 		f.Add(uint8(i), uint8(9), []byte{0, 0, 0, 1, 0, 0xff, 0xff, 0xff, 0xff, 0x0f, 0x7f, 0xff, 0xff, 0xff})

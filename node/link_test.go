@@ -2,6 +2,7 @@ package node
 
 import (
 	"encoding/binary"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -9,6 +10,8 @@ import (
 	"pgregory.net/rapid"
 
 	"stet/core/env"
+	"stet/core/kafka"
+	"stet/core/record"
 	"stet/core/wire"
 )
 
@@ -106,6 +109,42 @@ func TestAnswersOfALinkCountAsMemoryUntilTheirTurn(t *testing.T) {
 	s.drain()
 	require.Zero(t, s.loop.linkMemory.Used())
 	require.IsType(t, &kmsg.ApiVersionsResponse{}, s.last().Res)
+}
+
+// A follower's fetch is decoded without a copy: its frame is lent to the turn, and stays as long as an
+// effect names it.
+func TestWhatAFollowerFetchesStaysAsLongAsItIsWritten(t *testing.T) {
+	s := newLinkStage(t)
+	s.open()
+	m := kmsg.NewPtrFetchRequest()
+	m.Version = 18
+	s.slot++
+	s.tell(linkOp{env.ConnSend, s.slot, wire.AppendRequest(nil, int32(s.slot), "", m)})
+	s.drain()
+	batch := record.Builder{Spec: record.Plain()}
+	batch.Add(record.Record{Value: []byte("value")})
+	data := batch.Build(nil, &record.Scratch{})
+	var answer wire.FetchResponse
+	answer.AddTopic("", kafka.TopicID{1})
+	answer.AddPartition(0).RecordBytes = int64(len(data))
+	frame := answer.AppendTo(nil, 18, 1)
+	frame = slices.Insert(frame, int(answer.Partitions[0].RecordsAt), data...)
+
+	held := env.Buffer(nil)
+	s.core.say = func(in []env.Event, _ *env.Effects) {
+		for i := range in {
+			if f, ok := in[i].Res.(*wire.ReplicaFetchResponse); ok {
+				require.Equal(t, data, f.Partitions[0].Data[0])
+				held = f.Frame
+				held.Retain()
+			}
+		}
+	}
+	require.Equal(t, env.Continue, s.arrive(frame))
+	s.drain()
+	require.EqualValues(t, len(frame), s.loop.linkMemory.Used())
+	held.Release()
+	require.Zero(t, s.loop.linkMemory.Used())
 }
 
 func TestALinkWaitsForMemoryAndIsResumed(t *testing.T) {

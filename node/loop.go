@@ -238,7 +238,11 @@ func (l *Loop) settle(ev *env.Event) {
 			ev.Req.Frame.Release()
 		}
 	case env.EventResponse:
-		l.linkMemory.sub(ev.N)
+		if fetched, ok := ev.Res.(*wire.ReplicaFetchResponse); ok {
+			fetched.Frame.Release()
+		} else {
+			l.linkMemory.sub(ev.N)
+		}
 	case env.EventConnClosed:
 		delete(l.conns, ev.Conn)
 		delete(l.links, ev.Conn)

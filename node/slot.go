@@ -18,12 +18,13 @@ type answer struct {
 	ranges []leasedRange
 }
 
-// What a connection keeps of answers, so that an idle one keeps little: their number, and the bytes
-// and ranges that there may be room for in each.
+// What a connection keeps of answers, so that an idle one keeps little: their number, the bytes
+// and ranges that there may be room for in each, and the bytes that ranges were copied to.
 const (
 	keptAnswers    = 8
 	keptHeadBytes  = 1 << 10
 	keptRangeCount = 16
+	keptCopyBytes  = 1 << 20
 )
 
 // leasedRange is a range together with the reference of its file.

@@ -83,6 +83,9 @@ func hashEffects(h *digest.Hash, out *env.Effects) {
 		h.Word(uint64(r.File))
 		h.Int(r.Off)
 		h.Int(r.Len)
+		if r.Copy {
+			h.Word(1)
+		}
 	}
 	h.Bytes(out.Bytes)
 	h.Int(int64(out.Wake))

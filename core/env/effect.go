@@ -83,11 +83,15 @@ type ConnOp struct {
 }
 
 // Range is a piece of a log that goes into a response, at position At of its Head. It names a
-// segment by its file; the bytes [Off, Off+Len) lie below the high watermark and never change.
+// segment by its file. The bytes [Off, Off+Len) are written. Those below the high watermark never
+// change; what lies above it is for followers, who get a Copy.
 type Range struct {
 	File     FileID
 	At       uint32
 	Off, Len int64
+	// Copy: the performer reads the bytes before it sends, because they may be cut once the response
+	// has left, and what a socket has taken as a range of a file stays mutable until the peer has it.
+	Copy bool
 }
 
 // JobStart asks the world to run a job and to report its result under Token.

@@ -59,6 +59,9 @@ func (h *hasher) connOp(op *env.ConnOp, out *env.Effects) {
 		h.number(uint64(r.At))
 		h.number(uint64(r.Off))
 		h.number(uint64(r.Len))
+		if r.Copy {
+			h.b = append(h.b, 'K')
+		}
 	}
 }
 

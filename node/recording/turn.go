@@ -3,6 +3,7 @@ package recording
 import (
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -33,6 +34,7 @@ type event struct {
 	Info     *env.ConnInfo // EventConnOpened
 	Request  *request      // EventRequest
 	Response *response     // EventResponse
+	Fetched  *fetched      // EventResponse, of a follower's fetch
 	Result   any           // EventJobDone, EventConfig
 }
 
@@ -72,6 +74,23 @@ type response struct {
 	Body         []byte
 }
 
+// fetched is the answer to a follower's fetch as prepare left it, without its payload.
+type fetched struct {
+	Version    int16
+	Error      kafka.ErrorCode
+	SessionID  int32
+	Partitions []wire.ReplicaFetched // without Data
+	Endpoints  []wire.Endpoint
+}
+
+func packFetched(r *wire.ReplicaFetchResponse) *fetched {
+	out := &fetched{r.Version, r.Error, r.SessionID, slices.Clone(r.Partitions), r.Endpoints}
+	for i := range out.Partitions {
+		out.Partitions[i].Data = nil
+	}
+	return out
+}
+
 // pack copies what a turn was told into a form that can be written.
 func pack(ev *env.Event) event {
 	out := event{
@@ -84,7 +103,10 @@ func pack(ev *env.Event) event {
 	case env.EventRequest:
 		out.Request = packRequest(ev.Req)
 	case env.EventResponse:
-		if r, ok := ev.Res.(kmsg.Response); ok {
+		switch r := ev.Res.(type) {
+		case *wire.ReplicaFetchResponse:
+			out.Fetched = packFetched(r)
+		case kmsg.Response:
 			out.Response = &response{r.Key(), r.GetVersion(), r.AppendTo(nil)}
 		}
 	default:
@@ -149,7 +171,10 @@ func (u *unpacker) unpack(l node.LoopID, ev *event) (env.Event, error) {
 	case env.EventRequest:
 		out.Req, err = u.request(l, ev)
 	case env.EventResponse:
-		if ev.Response != nil {
+		switch {
+		case ev.Fetched != nil:
+			out.Res = u.fetched(ev.Fetched)
+		case ev.Response != nil:
 			out.Res, err = u.response(ev.Response)
 		}
 	}
@@ -194,6 +219,19 @@ func (u *unpacker) payload(size int) []byte {
 		u.zeros = make([]byte, 2*size)
 	}
 	return u.zeros[:size:size]
+}
+
+func (u *unpacker) fetched(f *fetched) *wire.ReplicaFetchResponse {
+	for i := range f.Partitions {
+		p := &f.Partitions[i]
+		for j := range p.Batches {
+			p.Data = append(p.Data, u.payload(int(p.Batches[j].SizeBytes)))
+		}
+	}
+	return &wire.ReplicaFetchResponse{
+		Version: f.Version, Error: f.Error, SessionID: f.SessionID, Partitions: f.Partitions,
+		Endpoints: f.Endpoints, Frame: noBuffer{},
+	}
 }
 
 func (u *unpacker) response(r *response) (any, error) {

@@ -86,6 +86,24 @@ func rangesStandWhereTheHeadSays(t *testing.T, h Harness) {
 	}
 }
 
+func aCopyIsOfTheBytesThatWereThere(t *testing.T, h Harness) {
+	p, conn := dial(t, h)
+	writeFile(t, h, "0123456789")
+	p.Send(t, fetch(1))
+	slot := request(t, h, 1).Slot
+	e := newEffects()
+	e.respond(conn, slot, "<>[]", 5,
+		env.Range{File: fileA, At: 1, Off: 2, Len: 3, Copy: true},
+		env.Range{File: fileA, At: 3, Off: 0, Len: 10, Copy: true})
+	h.Perform(&e.Effects)
+	next(t, h, env.EventResponseSent)
+	e = newEffects() // the peer has not looked yet
+	e.file(env.FileOp{Op: env.FileTruncate, File: fileA, Token: 6})
+	h.Perform(&e.Effects)
+	done(t, h, 6, env.OK)
+	receive(t, p, "<234>[0123456789]")
+}
+
 func aRemovedFileStaysReadableForItsLease(t *testing.T, h Harness) {
 	p, conn := dial(t, h)
 	writeFile(t, h, "still here")

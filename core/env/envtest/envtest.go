@@ -50,6 +50,7 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 		{"ARemovedFileStaysReadableForItsLease", aRemovedFileStaysReadableForItsLease},
 		{"ResponsesLeaveInSlotOrder", responsesLeaveInSlotOrder},
 		{"RangesStandWhereTheHeadSays", rangesStandWhereTheHeadSays},
+		{"ACopyIsOfTheBytesThatWereThere", aCopyIsOfTheBytesThatWereThere},
 		{"OtherKeysWaitForEarlierSlots", otherKeysWaitForEarlierSlots},
 		{"ACloseLetsAnswersLeaveFirst", aCloseLetsAnswersLeaveFirst},
 		{"AMalformedFrameEndsOnlyItsConnection", aMalformedFrameEndsOnlyItsConnection},
