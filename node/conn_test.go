@@ -1,6 +1,7 @@
 package node
 
 import (
+	"bytes"
 	"encoding/binary"
 	"testing"
 
@@ -20,6 +21,7 @@ type scriptWriter struct {
 	during  func() // called once while sending
 	resumed int
 	closed  int
+	bytes   []byte // of the last call, but for ranges of files
 }
 
 func (w *scriptWriter) Send(parts []env.Part) (int64, env.Errno) {
@@ -31,7 +33,9 @@ func (w *scriptWriter) Send(parts []env.Part) (int64, env.Errno) {
 		return 0, env.EReset
 	}
 	var flat []byte
+	w.bytes = w.bytes[:0]
 	for _, p := range parts {
+		w.bytes = append(w.bytes, p.Bytes...)
 		flat = append(flat, p.Bytes...)
 		flat = append(flat, make([]byte, p.Len)...)
 	}
@@ -60,6 +64,7 @@ type connStage struct {
 	unread  int          // requests without an answer
 	effects []env.ConnOp // with token 1 for a lease
 	token   env.Token    // of the last lease
+	copies  bool         // what is leased is sent as copies
 	ended   bool         // the end of the connection was told
 }
 
@@ -113,7 +118,7 @@ func (s *connStage) turn(t require.TestingT, in []env.Event, out *env.Effects) {
 				s.token++
 				op.Token = s.token
 				from := uint32(len(out.Ranges))
-				out.Ranges = append(out.Ranges, env.Range{File: rangeFile, At: 4, Len: 10})
+				out.Ranges = append(out.Ranges, env.Range{File: rangeFile, At: 4, Len: 10, Copy: s.copies})
 				op.Ranges = env.Span{Start: from, End: from + 1}
 			}
 		}
@@ -165,6 +170,31 @@ func silentFrame() []byte {
 	r := kmsg.NewPtrProduceRequest()
 	r.Acks = 0
 	return frameOf(r, 3)
+}
+
+func TestACopyIsReadBeforeItIsSent(t *testing.T) {
+	for _, copies := range []bool{false, true} {
+		s := newConnStage(t)
+		s.copies = copies
+		s.disk.files[""] = &scriptFile{disk: s.disk, data: []byte("0123456789")}
+		require.Equal(t, env.Continue, s.deliver(t, fetchFrame()))
+		s.drain()
+		s.answer(0, true)
+		s.drain()
+		require.Equal(t, copies, bytes.HasSuffix(s.writer.bytes, []byte("0123456789")))
+	}
+}
+
+func TestACopyOfBytesThatAreNotThereEndsTheConnection(t *testing.T) {
+	s := newConnStage(t)
+	s.copies = true
+	s.disk.files[""] = &scriptFile{disk: s.disk, data: []byte("0123")}
+	require.Equal(t, env.Continue, s.deliver(t, fetchFrame()))
+	s.drain()
+	s.answer(0, true)
+	s.drain()
+	require.Empty(t, s.writer.sent)
+	require.Positive(t, s.writer.closed)
 }
 
 func TestAnswersLeaveInTheOrderOfTheirRequests(t *testing.T) {
