@@ -33,7 +33,7 @@ func clusterConfig(c *node.Config, f *serveFlags, l *kafka.ListenerSettings) (*k
 	c.Broker.Controllers = brokersControllers(list, c.Broker.NodeID, isController)
 	plan, refused := listenerPlan(f, l, c.Roles)
 	if plan != nil {
-		c.Broker.Listeners = nil
+		c.Broker.Listeners, c.Broker.InterBroker = nil, plan.InterBroker
 		for _, client := range plan.Clients {
 			c.Broker.Listeners = append(c.Broker.Listeners,
 				broker.Listener{Name: client.Name, Host: client.Host, Port: client.Port})

@@ -32,7 +32,8 @@ type Broker struct {
 
 	timers    timers
 	conns     map[env.ConnID]*conn
-	link      controllerLink
+	links     links
+	link      controllerLink // to the controller
 	follower  metadataFollower
 	register  registration
 	departure departure
@@ -87,6 +88,8 @@ func New(config *Config, identity env.Identity, streams Streams) *Broker {
 		offsetWaits: map[uint64]*offsetsWait{},
 		sessions:    newSessionCache(config.FetchSessionSlots, streams(env.UseSessionID)),
 	}
+	b.links.byConn = map[env.ConnID]*link{}
+	b.link.begin()
 	b.host = newHost()
 	return b
 }
@@ -170,7 +173,7 @@ func (b *Broker) event(ev *env.Event) {
 		}
 		b.complete(ev)
 	case env.EventResponse:
-		b.link.response(b, ev)
+		b.links.response(b, ev)
 	case env.EventResponseSent:
 		b.complete(ev)
 	case env.EventConnOpened:

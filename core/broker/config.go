@@ -23,6 +23,7 @@ type Config struct {
 	ClusterID   string   // expected cluster; empty: take what the directory or the controller says
 	Directories []string // data directories by DirID, named as people know them; only told
 	Listeners   []Listener
+	InterBroker string                    // name of the listener that brokers use among themselves; "": the first
 	Controllers []kafka.ControllerAddress // that metadata comes from; never empty
 
 	// Topic holds the values of topic configurations where neither the topic nor the cluster
@@ -44,6 +45,18 @@ type Config struct {
 	FetchMaxBytes      int32         // upper bound of a fetch response, whatever the client says
 	ProducerExpiration time.Duration // idle producer state is forgotten after this
 	IndexWriteEntries  int           // as commitlog.Config has it; 0: its default
+
+	Replica ReplicaConfig
+}
+
+// ReplicaConfig says how replicas follow their leaders.
+type ReplicaConfig struct {
+	FetchBackoff    time.Duration // most that a partition pauses after an error
+	FetchBytes      int32         // of one partition in an answer, unless its first batch is larger
+	FetchMinBytes   int32         // that a leader waits for
+	FetchTotalBytes int32         // of an answer, unless its first batch is larger
+	FetchWait       time.Duration // most that a leader waits
+	LagTime         time.Duration // how long a follower may be behind before it leaves the ISR
 }
 
 // DefaultConfig returns Kafka 4.4's defaults for one node with one data directory.
@@ -65,6 +78,14 @@ func DefaultConfig() Config {
 		FetchSessionSlots:        1000,
 		FetchMaxBytes:            55 << 20,
 		ProducerExpiration:       24 * time.Hour,
+		Replica: ReplicaConfig{
+			FetchBackoff:    time.Second,
+			FetchBytes:      1 << 20,
+			FetchMinBytes:   1,
+			FetchTotalBytes: 10 << 20,
+			FetchWait:       500 * time.Millisecond,
+			LagTime:         30 * time.Second,
+		},
 	}
 }
 

@@ -25,7 +25,7 @@ type origin struct {
 
 func (b *Broker) connOpened(ev *env.Event) {
 	if ev.Conn.Link() {
-		b.link.opened(b, ev.Conn)
+		b.links.opened(b, ev.Conn)
 		return
 	}
 	b.conns[ev.Conn] = &conn{id: ev.Conn, info: ev.Info}
@@ -33,7 +33,7 @@ func (b *Broker) connOpened(ev *env.Event) {
 
 func (b *Broker) connClosed(ev *env.Event) {
 	if ev.Conn.Link() {
-		b.link.closed(b, ev.Conn)
+		b.links.closed(b, ev.Conn)
 		return
 	}
 	c := b.conns[ev.Conn]

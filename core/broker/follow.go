@@ -56,7 +56,7 @@ func (f *metadataFollower) answered(b *Broker, res kmsg.Response, err env.Errno)
 	}
 	switch code := kafka.ErrorCode(r.ErrorCode); code {
 	case kafka.None:
-		b.link.led()
+		b.link.worked()
 		f.take(b, r)
 	case kafka.NotController:
 		b.link.learn(b, kafka.ControllerAddress{Node: kafka.BrokerID(r.LeaderID), Addr: r.LeaderAddress})
@@ -73,7 +73,7 @@ func (f *metadataFollower) answered(b *Broker, res kmsg.Response, err env.Errno)
 }
 
 func (f *metadataFollower) pause(b *Broker) {
-	b.timers.set(&f.paused, b.now.Mono.Add(controllerPause), f)
+	b.timers.set(&f.paused, b.now.Mono.Add(linkPause), f)
 }
 
 // take applies an answer and asks for the next.

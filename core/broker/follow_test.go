@@ -27,7 +27,7 @@ func TestSilentLinkIsLeft(t *testing.T) {
 	require.False(t, h.broker.link.up())
 	require.Empty(t, h.broker.link.requests)
 	h.controller.silent = false
-	h.tick(controllerPause.Milliseconds())
+	h.tick(linkPause.Milliseconds())
 	h.deliver()
 	require.Equal(t, "k2", h.peer)
 	require.True(t, h.broker.Ready())
@@ -55,7 +55,7 @@ func TestOnlyControllerIsAskedAgainOverTheSameLink(t *testing.T) {
 	require.True(t, h.broker.link.up())
 	require.Len(t, h.dialled, 1)
 	h.controller.leader = ""
-	h.tick(controllerPause.Milliseconds())
+	h.tick(linkPause.Milliseconds())
 	h.deliver()
 	require.Len(t, h.dialled, 1)
 }
@@ -85,7 +85,7 @@ func TestImageDoesNotGoBack(t *testing.T) {
 func TestControllerThatKnowsLessIsLeft(t *testing.T) {
 	h := newHarness(t, threeControllers)
 	h.answerFetch(&wire.MetadataFetchResponse{ErrorCode: int16(kafka.OffsetOutOfRange), SnapshotIndex: -1})
-	h.tick(controllerPause.Milliseconds())
+	h.tick(linkPause.Milliseconds())
 	h.deliver()
 	require.Equal(t, "k2", h.peer)
 }
@@ -121,7 +121,7 @@ func TestNothingIsDeletedByHalfAnImage(t *testing.T) {
 		Snapshot: full.image.AppendSnapshot(nil),
 	})
 	h.tick(h.broker.linkPatience().Milliseconds()) // the registration was not answered
-	h.tick(controllerPause.Milliseconds())
+	h.tick(linkPause.Milliseconds())
 	h.deliver()
 	require.EqualValues(t, 1, h.produce(1, "orders", 0, "b").BaseOffset)
 }
@@ -134,7 +134,7 @@ func TestBrokerRegistersWhenItsImageHasAllThatIsCommitted(t *testing.T) {
 	require.NotEmpty(t, h.broker.image.ClusterID())
 	require.Len(t, h.controller.claims, 1, "what it would claim may be old")
 	h.controller.more = 0
-	h.tick(controllerPause.Milliseconds())
+	h.tick(linkPause.Milliseconds())
 	h.deliver()
 	require.Len(t, h.controller.claims, 2)
 }

@@ -5,36 +5,40 @@ import (
 	"time"
 
 	"stet/core/env"
-	"stet/core/kafka"
 	"stet/core/wire"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 const (
-	controllerPause     = 50 * time.Millisecond // before a controller is dialled or asked again
-	mostControllerPause = 400 * time.Millisecond
+	linkPause     = 50 * time.Millisecond // before a peer is dialled or asked again
+	mostLinkPause = 400 * time.Millisecond
 )
 
-// controllerLink is the connection to the active controller, as far as the broker knows which one
-// that is: it dials the controllers that it knows in turn, and follows what they say of who leads. It leaves a controller that does not lead, and one that is silent. Requests that are under
-// way when a link ends fail with env.EReset. There is one link at a time.
-type controllerLink struct {
-	conn     env.ConnID                // dialled last; zero: none
-	stands   bool                      // conn has opened
-	place    int                       // among those known, of the controller that was or will be dialled
-	joined   []kafka.ControllerAddress // that led and are not in the configuration, as others told
-	dials    uint64                    // links so far
-	failures uint                      // since a controller last answered as the one that leads
-	again    timer                     // to the next dial
+// link is a connection that the broker opens, and opens again after a pause when it has ended. Requests
+// that are under way when it ends fail with env.EReset.
+type link struct {
+	owner    linkOwner
+	conn     env.ConnID // dialled last; zero: none
+	stands   bool       // conn has opened
+	failures uint       // since the peer last answered as it should
+	again    timer      // to the next dial
 
 	slot     env.Slot      // of the last request
 	requests []linkRequest // under way, in the order they were sent
 	silence  linkSilence
 }
 
-// answered is told how a request to the controller ended. With an error, or when the controller
-// leads no more, nothing is known about what became of it.
+// linkOwner is whose link it is.
+type linkOwner interface {
+	// address says where to dial; ok is false if there is nowhere to, until dial is called again.
+	address(b *Broker) (addr string, ok bool)
+	linkOpened(b *Broker)
+	linkEnded(b *Broker) // before the requests under way fail and the pause begins
+}
+
+// answered is told how a request over a link ended. With an error, or when the controller that was
+// asked leads no more, nothing is known about what became of it.
 type answered interface {
 	answered(b *Broker, res kmsg.Response, err env.Errno)
 }
@@ -47,59 +51,90 @@ type linkRequest struct {
 	vital  bool     // and the link is taken for dead
 }
 
-// dial opens the link to the controller whose turn it is.
-func (l *controllerLink) dial(b *Broker) {
-	known := l.known(b)
-	l.place %= len(known)
-	l.dials++
-	l.conn, l.slot = env.MakeLinkID(l.dials), 0
+// links finds the link that an event is about.
+type links struct {
+	dials  uint64 // so far
+	byConn map[env.ConnID]*link
+}
+
+// opened has what waited for a link begin. Of one that was left it is no news.
+func (t *links) opened(b *Broker, conn env.ConnID) {
+	if l := t.byConn[conn]; l != nil {
+		l.stands = true
+		l.owner.linkOpened(b)
+	}
+}
+
+// closed takes the end of a link, or of a dial. Of one that was left it is no news.
+func (t *links) closed(b *Broker, conn env.ConnID) {
+	if l := t.byConn[conn]; l != nil {
+		l.end(b)
+	}
+}
+
+// response passes on an answer. One of a former link is late.
+func (t *links) response(b *Broker, ev *env.Event) {
+	if l := t.byConn[ev.Conn]; l != nil {
+		l.response(b, ev)
+	}
+}
+
+// dial opens the link. There is none yet, or its end is known.
+func (l *link) dial(b *Broker) {
+	addr, ok := l.owner.address(b)
+	if !ok {
+		return
+	}
+	b.timers.clear(&l.again)
+	b.links.dials++
+	l.conn, l.slot = env.MakeLinkID(b.links.dials), 0
+	b.links.byConn[l.conn] = l
 	start := b.out.Mark()
-	b.out.Bytes = append(b.out.Bytes, known[l.place].Addr...)
+	b.out.Bytes = append(b.out.Bytes, addr...)
 	b.out.Conn = append(b.out.Conn, env.ConnOp{
 		Op: env.ConnDial, Conn: l.conn, Head: b.out.SpanFrom(start),
 	})
 }
 
 // due dials after a pause.
-func (l *controllerLink) due(b *Broker) {
+func (l *link) due(b *Broker) {
 	if b.phase == phaseRunning {
 		l.dial(b)
 	}
 }
 
-// opened has what waited for a link begin.
-func (l *controllerLink) opened(b *Broker, conn env.ConnID) {
-	if conn == l.conn {
-		l.stands = true
-		b.linkOpened()
-	}
-}
-
 // up says whether requests can be sent.
-func (l *controllerLink) up() bool { return l.stands }
+func (l *link) up() bool { return l.stands }
 
-// closed takes the end of a link, or of a dial. Of one that was left it is no news.
-func (l *controllerLink) closed(b *Broker, conn env.ConnID) {
-	if conn == l.conn {
-		l.end(b, kafka.NoBroker)
+// worked is told that the peer has answered as it should.
+func (l *link) worked() { l.failures = 0 }
+
+// leave ends the link, to dial anew after a pause.
+func (l *link) leave(b *Broker, reason env.Errno) {
+	if l.conn == 0 {
+		return
 	}
+	b.out.Conn = append(b.out.Conn, env.ConnOp{Op: env.ConnClose, Conn: l.conn, Err: reason})
+	l.end(b)
 }
 
-// leave ends the link, to dial the controller of that node, or the next in turn if there is none.
-func (l *controllerLink) leave(b *Broker, reason env.Errno, to kafka.BrokerID) {
-	b.out.Conn = append(b.out.Conn, env.ConnOp{Op: env.ConnClose, Conn: l.conn, Err: reason})
-	l.end(b, to)
+// close ends the link for good. Whoever waits for an answer over it is not told.
+func (l *link) close(b *Broker) {
+	if l.conn != 0 {
+		b.out.Conn = append(b.out.Conn, env.ConnOp{Op: env.ConnClose, Conn: l.conn})
+		delete(b.links.byConn, l.conn)
+	}
+	l.conn, l.stands, l.requests = 0, false, nil
+	b.timers.clear(&l.again)
+	b.timers.clear(&l.silence.timer)
 }
 
 // end fails everything that was under way and dials again after a pause.
-func (l *controllerLink) end(b *Broker, to kafka.BrokerID) {
+func (l *link) end(b *Broker) {
+	delete(b.links.byConn, l.conn)
 	l.conn, l.stands = 0, false
-	if place, ok := l.find(b, to); ok {
-		l.place = place
-	} else {
-		l.place++
-	}
-	pause := min(controllerPause<<min(l.failures, 8), mostControllerPause)
+	l.owner.linkEnded(b)
+	pause := min(linkPause<<min(l.failures, 8), mostLinkPause)
 	l.failures++
 	b.timers.set(&l.again, b.now.Mono.Add(pause), l)
 	b.timers.clear(&l.silence.timer)
@@ -110,68 +145,21 @@ func (l *controllerLink) end(b *Broker, to kafka.BrokerID) {
 	}
 }
 
-func (l *controllerLink) find(b *Broker, node kafka.BrokerID) (place int, ok bool) {
-	place = slices.IndexFunc(l.known(b), func(c kafka.ControllerAddress) bool {
-		return c.Node == node
-	})
-	return place, place >= 0
-}
-
-// known lists the controllers that may lead: those of the configuration, and who has joined them.
-func (l *controllerLink) known(b *Broker) []kafka.ControllerAddress {
-	return append(slices.Clip(b.config.Controllers), l.joined...)
-}
-
-// learn remembers where a controller is that is not in the configuration.
-func (l *controllerLink) learn(b *Broker, c kafka.ControllerAddress) {
-	configured := slices.ContainsFunc(b.config.Controllers, func(o kafka.ControllerAddress) bool {
-		return o.Node == c.Node
-	})
-	if c.Addr == "" || configured || slices.Contains(l.joined, c) {
-		return
-	}
-	l.joined = slices.DeleteFunc(l.joined, func(o kafka.ControllerAddress) bool { return o.Node == c.Node })
-	l.joined = append(l.joined, c)
-}
-
-// peer names the controller that the link is to.
-func (l *controllerLink) peer(b *Broker) string {
-	known := l.known(b)
-	c := known[l.place%len(known)]
-	if c.Addr == "" {
-		return "this node"
-	}
-	return c.Addr
-}
-
-// led is told that the controller has answered as the one that leads.
-func (l *controllerLink) led() { l.failures = 0 }
-
-// leadsNot is told that the controller has answered that it does not lead, and who does if it knows.
-// With only one controller there is nothing to do but to ask it again.
-func (l *controllerLink) leadsNot(b *Broker, leader kafka.BrokerID) {
-	known := l.known(b)
-	n := len(known)
-	if l.stands && n > 1 && leader != known[l.place%n].Node {
-		l.leave(b, env.OK, leader)
-	}
-}
-
 // send sends a request, whose caller is told env.ETimedOut if there is no answer in time; without a
 // link the caller is told at once.
-func (l *controllerLink) send(b *Broker, m kmsg.Request, caller answered) {
+func (l *link) send(b *Broker, m kmsg.Request, caller answered) {
 	l.put(b, m, linkRequest{caller: caller, until: b.now.Mono.Add(b.config.RequestTimeout)})
 }
 
 // sendVital sends a request that a live controller answers within a time. If it does not, the peer
 // may be gone without a word, and the link is left.
-func (l *controllerLink) sendVital(b *Broker, patience time.Duration, m kmsg.Request,
+func (l *link) sendVital(b *Broker, patience time.Duration, m kmsg.Request,
 	caller answered,
 ) {
 	l.put(b, m, linkRequest{caller: caller, until: b.now.Mono.Add(patience), vital: true})
 }
 
-func (l *controllerLink) put(b *Broker, m kmsg.Request, r linkRequest) {
+func (l *link) put(b *Broker, m kmsg.Request, r linkRequest) {
 	if !l.up() {
 		r.caller.answered(b, nil, env.EReset)
 		return
@@ -179,7 +167,7 @@ func (l *controllerLink) put(b *Broker, m kmsg.Request, r linkRequest) {
 	l.slot++
 	r.slot = l.slot
 	l.requests = append(l.requests, r)
-	l.silence.watch(b)
+	l.silence.watch(b, l)
 	start := b.out.Mark()
 	b.out.Bytes = wire.AppendRequest(b.out.Bytes, int32(l.slot), "stet-broker", m)
 	b.out.Conn = append(b.out.Conn, env.ConnOp{
@@ -189,55 +177,53 @@ func (l *controllerLink) put(b *Broker, m kmsg.Request, r linkRequest) {
 }
 
 // linkSilence is told when an answer is overdue.
-type linkSilence struct{ timer }
+type linkSilence struct {
+	timer
+	of *link
+}
 
 // watch sets the timer to when the next answer is overdue.
-func (s *linkSilence) watch(b *Broker) {
+func (s *linkSilence) watch(b *Broker, l *link) {
 	b.timers.clear(&s.timer)
 	at := env.Never
-	for i := range b.link.requests {
-		at = min(at, b.link.requests[i].until)
+	for i := range l.requests {
+		at = min(at, l.requests[i].until)
 	}
 	if at != env.Never {
+		s.of = l
 		b.timers.set(&s.timer, at, s)
 	}
 }
 
 func (s *linkSilence) due(b *Broker) {
-	l := &b.link
+	l := s.of
 	i := slices.IndexFunc(l.requests, func(r linkRequest) bool { return r.until <= b.now.Mono })
 	if i < 0 {
 		return
 	}
 	r := l.requests[i]
 	if r.vital {
-		l.leave(b, env.ETimedOut, kafka.NoBroker)
+		l.leave(b, env.ETimedOut)
 		return
 	}
 	l.requests = slices.Delete(l.requests, i, i+1)
-	s.watch(b)
+	s.watch(b, l)
 	r.caller.answered(b, nil, env.ETimedOut)
 }
 
-// response takes an answer of the controller. One of a former link, or to a request that was given
-// up, is late.
-func (l *controllerLink) response(b *Broker, ev *env.Event) {
-	if ev.Conn != l.conn {
+// response takes an answer of the peer. One to a request that was given up is late.
+func (l *link) response(b *Broker, ev *env.Event) {
+	i := slices.IndexFunc(l.requests, func(r linkRequest) bool { return r.slot == ev.Slot })
+	if i < 0 {
 		return
 	}
-	for i := range l.requests {
-		if l.requests[i].slot != ev.Slot {
-			continue
-		}
-		caller := l.requests[i].caller
-		l.requests = slices.Delete(l.requests, i, i+1)
-		l.silence.watch(b)
-		res, _ := ev.Res.(kmsg.Response)
-		err := ev.Err
-		if res == nil && err == env.OK {
-			err = env.EMalformed
-		}
-		caller.answered(b, res, err)
-		return
+	caller := l.requests[i].caller
+	l.requests = slices.Delete(l.requests, i, i+1)
+	l.silence.watch(b, l)
+	res, _ := ev.Res.(kmsg.Response)
+	err := ev.Err
+	if res == nil && err == env.OK {
+		err = env.EMalformed
 	}
+	caller.answered(b, res, err)
 }

@@ -28,7 +28,7 @@ func TestLateAnswerOfAFormerLinkIsDropped(t *testing.T) {
 	h := newHarness(t, nil)
 	former := h.link
 	h.turn(env.Event{Kind: env.EventConnClosed, Conn: former})
-	h.tick(controllerPause.Milliseconds())
+	h.tick(linkPause.Milliseconds())
 	h.deliver()
 	require.NotEqual(t, former, h.link)
 	pending := len(h.broker.link.requests)

@@ -76,7 +76,7 @@ func (registering) answered(b *Broker, res kmsg.Response, err env.Errno) {
 	}
 	switch code := kafka.ErrorCode(m.ErrorCode); code {
 	case kafka.None:
-		b.link.led()
+		b.link.worked()
 		r.known, r.epoch, r.refused = true, kafka.BrokerEpoch(m.BrokerEpoch), 0
 		r.look(b)
 		b.act()
@@ -110,7 +110,7 @@ func (r *registration) duplicate(b *Broker) {
 
 // later tries again after a pause; slowly when the controller has refused.
 func (r *registration) later(b *Broker, refused bool) {
-	pause := controllerPause
+	pause := linkPause
 	if refused {
 		pause = b.config.HeartbeatInterval
 	}
@@ -198,7 +198,7 @@ func (h beating) answered(b *Broker, res kmsg.Response, err env.Errno) {
 	}
 	switch kafka.ErrorCode(m.ErrorCode) {
 	case kafka.None:
-		b.link.led()
+		b.link.worked()
 		r.beaten(b, h, m)
 	case kafka.NotController:
 		b.link.leadsNot(b, kafka.NoBroker)

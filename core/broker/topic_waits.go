@@ -76,7 +76,7 @@ func (t *topicWait) answered(b *Broker, res kmsg.Response, err env.Errno) {
 	refused := err == env.OK && refusedWhole(res)
 	if t.asked != nil && (refused || t.reads && err != env.OK) {
 		t.unsent = true
-		b.timers.set(&t.again.timer, b.now.Mono.Add(controllerPause), &t.again)
+		b.timers.set(&t.again.timer, b.now.Mono.Add(linkPause), &t.again)
 		if refused {
 			b.link.leadsNot(b, kafka.NoBroker)
 		}

@@ -31,6 +31,12 @@ func (c *Config) values() kafka.BrokerValues {
 		NumPartitions:            c.NumPartitions,
 		ProducerExpirationMs:     c.ProducerExpiration.Milliseconds(),
 		RecoveryJobs:             int32(c.RecoveryJobs),
+		ReplicaFetchBackoffMs:    c.Replica.FetchBackoff.Milliseconds(),
+		ReplicaFetchBytes:        c.Replica.FetchBytes,
+		ReplicaFetchMinBytes:     c.Replica.FetchMinBytes,
+		ReplicaFetchTotalBytes:   c.Replica.FetchTotalBytes,
+		ReplicaFetchWaitMs:       c.Replica.FetchWait.Milliseconds(),
+		ReplicaLagTimeMs:         c.Replica.LagTime.Milliseconds(),
 		RequestTimeoutMs:         c.RequestTimeout.Milliseconds(),
 	}
 }
@@ -56,6 +62,14 @@ func (c *Config) Set(name, value string) error {
 	c.HeartbeatInterval = time.Duration(v.HeartbeatIntervalMs) * time.Millisecond
 	c.ProducerExpiration = time.Duration(v.ProducerExpirationMs) * time.Millisecond
 	c.RequestTimeout = time.Duration(v.RequestTimeoutMs) * time.Millisecond
+	c.Replica = ReplicaConfig{
+		FetchBackoff:    time.Duration(v.ReplicaFetchBackoffMs) * time.Millisecond,
+		FetchBytes:      v.ReplicaFetchBytes,
+		FetchMinBytes:   v.ReplicaFetchMinBytes,
+		FetchTotalBytes: v.ReplicaFetchTotalBytes,
+		FetchWait:       time.Duration(v.ReplicaFetchWaitMs) * time.Millisecond,
+		LagTime:         time.Duration(v.ReplicaLagTimeMs) * time.Millisecond,
+	}
 	return nil
 }
 

@@ -27,6 +27,12 @@ type BrokerValues struct {
 	NumPartitions            int32
 	ProducerExpirationMs     int64
 	RecoveryJobs             int32
+	ReplicaFetchBackoffMs    int64
+	ReplicaFetchBytes        int32
+	ReplicaFetchMinBytes     int32
+	ReplicaFetchTotalBytes   int32
+	ReplicaFetchWaitMs       int64
+	ReplicaLagTimeMs         int64
 	RequestTimeoutMs         int64
 }
 
@@ -134,6 +140,18 @@ func makeBrokerSettings() []BrokerSetting {
 			func(v *BrokerValues) *int32 { return &v.RecoveryJobs })),
 		dynamic(brokerNumber("producer.id.expiration.ms", SettingInt, "86400000", 1, math.MaxInt32,
 			func(v *BrokerValues) *int64 { return &v.ProducerExpirationMs })),
+		brokerNumber("replica.fetch.backoff.ms", SettingInt, "1000", 0, math.MaxInt32,
+			func(v *BrokerValues) *int64 { return &v.ReplicaFetchBackoffMs }),
+		brokerNumber("replica.fetch.max.bytes", SettingInt, "1048576", 1, math.MaxInt32,
+			func(v *BrokerValues) *int32 { return &v.ReplicaFetchBytes }),
+		brokerNumber("replica.fetch.min.bytes", SettingInt, "1", 1, math.MaxInt32,
+			func(v *BrokerValues) *int32 { return &v.ReplicaFetchMinBytes }),
+		brokerNumber("replica.fetch.response.max.bytes", SettingInt, "10485760", 1, math.MaxInt32,
+			func(v *BrokerValues) *int32 { return &v.ReplicaFetchTotalBytes }),
+		brokerNumber("replica.fetch.wait.max.ms", SettingInt, "500", 1, math.MaxInt32,
+			func(v *BrokerValues) *int64 { return &v.ReplicaFetchWaitMs }),
+		brokerNumber("replica.lag.time.max.ms", SettingLong, "30000", 1, math.MaxInt32,
+			func(v *BrokerValues) *int64 { return &v.ReplicaLagTimeMs }),
 		brokerNumber("request.timeout.ms", SettingInt, "30000", 1, math.MaxInt32,
 			func(v *BrokerValues) *int64 { return &v.RequestTimeoutMs }),
 	}
