@@ -6,7 +6,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 # Sizes of the longer targets.
-ROUNDS     ?= 20 # crash: how often the broker is killed. quorum: faults. bench: how often A B B A is run
+ROUNDS     ?= 20 # crash: how often the broker is killed. quorum, failover: faults. bench: how often A B B A is run
 GB         ?= 1.5 # bench: gigabytes measured. recovery: gigabytes in the logs
 DISCARD    ?= 3 # bench: gigabytes written before anything counts
 PARTITIONS ?= 8 # bench, recovery: partitions. image (200000): of all topics, 100 each
@@ -42,7 +42,7 @@ TAGGED = tagged() { \
 REPORT = trap '[ $$? = 0 ] || echo "$@: FAILED"' EXIT
 
 .PHONY: help run test slow ci lint campaign simulate simulate-clusters cover crashpoints canaries mutants matrix replay \
-	conformance crash quorum recovery hostile fuzz bench image clean bin/stet
+	conformance crash quorum failover recovery hostile fuzz bench image clean bin/stet
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -159,7 +159,7 @@ replay: bin/stet ## a real node under eight clients, recorded and replayed; trac
 
 conformance: bin/stet ## round trips by kcat and franz-go, limits, Kafka's tools, start, memory, syscalls
 	@$(REPORT)
-	skip='Kill|Recovery|Hostile|RecordedRun|Cluster([^O]|$$)' skipped=
+	skip='Kill|Recovery|Hostile|RecordedRun|Replicated|Cluster([^O]|$$)' skipped=
 	without() { # TESTS WHAT: what can not be checked here, and why
 		skip="$$skip|$$1"
 		skipped="$$skipped SKIPPED: $$2."
@@ -180,6 +180,11 @@ quorum: bin/stet ## three nodes, ROUNDS faults of controllers; every acknowledge
 	@$(REPORT)
 	$(LIVE) -run 'Cluster' -skip 'ClusterObeys' -rounds $(strip $(ROUNDS)) -timeout 60m | tee out/quorum
 	echo "quorum: ok $$(grep -m 1 -oE 'SKIPPED.*|rounds=.*' out/quorum)"
+
+failover: bin/stet ## three nodes, ROUNDS faults of leaders under acks=all; every acknowledged record stands
+	@$(REPORT)
+	$(LIVE) -run 'Replicated' -rounds $(strip $(ROUNDS)) -timeout 120m | tee out/failover
+	echo "failover: ok $$(grep -m 1 -oE 'SKIPPED.*|rounds=.* acked=.*' out/failover)"
 
 recovery: bin/stet ## time the recovery of GB gigabytes in PARTITIONS partitions after kill -9
 	@$(REPORT)

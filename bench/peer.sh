@@ -5,6 +5,9 @@
 #   peer.sh serve DIR PORT [KEY=VALUE]...
 #                                 run one node with data in DIR on PORT (controller on PORT+1);
 #                                 replaces this process, so its pid is the broker's
+#   peer.sh node DIR ID HOST VOTERS [KEY=VALUE]...
+#                                 run one node of a cluster, which listens at HOST:9092; VOTERS is a
+#                                 list of ID@HOST:PORT with commas, and says where its controller is
 #   peer.sh tool CLASS [ARG]...   run a tool, for example TopicCommand or DumpLogSegments
 #
 # PEER_CACHE (default ~/.cache/stet-peer) holds the jars; PEER_HEAP (default 1G) sizes the heap.
@@ -66,6 +69,25 @@ P
     -cp "$cache/libs/*:$cache" kafka.Kafka "$dir.properties"
 }
 
+node() {
+  local dir=$1 id=$2 host=$3 voters=$4
+  shift 4
+  mkdir -p "$dir"
+  cat >"$dir.properties" <<P
+process.roles=broker,controller
+node.id=$id
+controller.quorum.voters=$voters
+listeners=PLAINTEXT://$host:9092,CONTROLLER://$host:9093
+controller.listener.names=CONTROLLER
+log.dirs=$dir
+P
+  printf '%s\n' "$@" >>"$dir.properties"
+  [ -f "$dir/meta.properties" ] || java -cp "$cache/libs/*:$cache" kafka.tools.StorageTool format \
+    -t 4L6g3nShT-eMCtK--X86sw -c "$dir.properties" >/dev/null
+  exec java "-Xmx$heap" "-Xms$heap" -XX:+UseG1GC -XX:MaxGCPauseMillis=20 \
+    -cp "$cache/libs/*:$cache" kafka.Kafka "$dir.properties"
+}
+
 tool() {
   local class=$1
   shift
@@ -74,7 +96,7 @@ tool() {
 
 command=${1:-}
 case $command in
-  fetch | serve | tool)
+  fetch | serve | node | tool)
     shift
     fetch
     quiet

@@ -60,6 +60,14 @@ func (c *Cluster) dialNode(address string) (*load.Conn, error) {
 	return load.NewConn(conn), nil
 }
 
+// addresses are where clients find the nodes.
+func (c *Cluster) addresses() (all []string) {
+	for _, b := range c.Nodes {
+		all = append(all, b.Address)
+	}
+	return all
+}
+
 // Launch starts all nodes that do not run.
 func (c *Cluster) Launch() error {
 	var failures []error

@@ -36,13 +36,12 @@ func NewNetwork(n int) (*Network, error) {
 	for i := 1; i <= n; i++ {
 		name := fmt.Sprintf("%s-%d", w.hub, i)
 		w.nodes = append(w.nodes, name)
-		port := fmt.Sprintf("node%d", i)
 		steps = append(
 			steps,
 			[]string{"netns", "add", name},
 			[]string{"-n", name, "link", "set", "lo", "up"},
-			[]string{"-n", w.hub, "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", name},
-			[]string{"-n", w.hub, "link", "set", port, "master", "bridge", "up"},
+			[]string{"-n", w.hub, "link", "add", port(i), "type", "veth", "peer", "name", "eth0", "netns", name},
+			[]string{"-n", w.hub, "link", "set", port(i), "master", "bridge", "up"},
 			[]string{"-n", name, "addr", "add", w.Host(i) + "/24", "dev", "eth0"},
 			[]string{"-n", name, "link", "set", "eth0", "up"},
 		)
@@ -54,6 +53,9 @@ func NewNetwork(n int) (*Network, error) {
 	}
 	return w, nil
 }
+
+// port is the end of a node's link at the bridge.
+func port(node int) string { return fmt.Sprintf("node%d", node) }
 
 const hubAddress = "10.77.0.254"
 
@@ -69,11 +71,17 @@ func (w *Network) Cut(from, to int) error {
 	return ip("-n", w.nodes[from-1], "route", "replace", "blackhole", w.Host(to)+"/32")
 }
 
-// Heal mends all that Cut cut.
+// Down takes a node off the network, for nodes and clients alike, until Heal.
+func (w *Network) Down(node int) error {
+	return ip("-n", w.hub, "link", "set", port(node), "down")
+}
+
+// Heal mends all that Cut and Down cut.
 func (w *Network) Heal() error {
 	var failures []error
-	for _, name := range w.nodes {
-		failures = append(failures, ip("-n", name, "route", "flush", "type", "blackhole"))
+	for i, name := range w.nodes {
+		failures = append(failures, ip("-n", name, "route", "flush", "type", "blackhole"),
+			ip("-n", w.hub, "link", "set", port(i+1), "up"))
 	}
 	return errors.Join(failures...)
 }
