@@ -26,6 +26,9 @@ type Machine struct {
 	Config node.Config
 	// Tap, if set, watches the turns of the next process, beside the trace.
 	Tap node.Tap
+	// AtController, if set, stands before the controller listener of the next process, and may lose
+	// what arrives there.
+	AtController func(env.Acceptor) env.Acceptor
 
 	world  *World
 	stream *Stream // of its scheduling
@@ -94,7 +97,11 @@ func (m *Machine) Start() {
 		l.node = node.New(&config, h, id, streams.Stream, tap)
 		l.node.Start()
 		if m.ControllerAddr != "" {
-			w.Network.Listen(l.owner, m.ControllerAddr, seated{l.node.ControllerListener(), w, m.Place})
+			a := l.node.ControllerListener()
+			if m.AtController != nil {
+				a = m.AtController(a)
+			}
+			w.Network.Listen(l.owner, m.ControllerAddr, seated{a, w, m.Place})
 		}
 	})
 }

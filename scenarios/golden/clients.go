@@ -21,7 +21,8 @@ type caller struct {
 	session struct{ id, epoch int32 }
 }
 
-// dial makes a client of a node, or takes an existing one to another.
+// dial makes a client of a node, or takes an existing one to another. The listener is that of the
+// broker, or of the controller where there is no broker.
 func dial(s *stage, a *args) {
 	name, m := a.next("a client"), s.machine(a)
 	timeout := a.asDuration(a.option("timeout", "30s"))
@@ -29,11 +30,15 @@ func dial(s *stage, a *args) {
 		return
 	}
 	place, owner := s.world.NewClient()
+	addr := m.Addr
+	if addr == "" {
+		addr = m.ControllerAddr
+	}
 	c := &caller{stage: s, name: name, place: place, ids: map[string]kafka.TopicID{}}
 	c.host = &client.Host{
 		Scheduler: s.world.Scheduler, Network: s.world.Network, Owner: owner, Name: name,
 		Stream: s.world.Entropy.Stream("client", place), Observer: (*listener)(c),
-		Server: m.Place, Addr: m.Addr, RequestTimeout: exactly(timeout),
+		Server: m.Place, Addr: addr, RequestTimeout: exactly(timeout),
 		Pause: exactly(10 * sim.Millisecond),
 	}
 	s.clients[name] = c

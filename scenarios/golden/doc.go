@@ -26,7 +26,23 @@
 //	pause N DURATION            SIGSTOP, and SIGCONT later
 //	clock N DURATION            steps the wall clock, forward or back
 //	advance DURATION            time passes
-//	cut A B, heal A B           a partition between two nodes or a client and a node, and its end
+//	cut A B, cut A>B            nothing passes between two nodes or a client and a node, or one way
+//	heal A B, heal all          the end of that
+//
+//	controllers N               machines that are the controllers of one cluster
+//	brokers N                   machines that are brokers of theirs
+//	wipe N                      an empty disk takes the place of that of a node that does not run
+//	await N leads               runs until the controller is elected
+//	star N N...                 of all links between controllers, only those of the first with the
+//	                            others pass: whoever is elected is the first
+//	lose N N|all KIND           raft's messages of this kind (MsgApp, MsgPreVote, ...) from one
+//	     [term=T]               controller to another do not arrive; with a term, the messages arrive,
+//	                            and its entries in them do not
+//	pass                        no message is lost any more
+//	raft N...                   term, leader and log of controllers: entries as TERM:WHAT, and a bar
+//	                            behind what they know to be committed
+//	members N                   who is a voter, as a controller has applied it; the voter of a node
+//	                            that got a new disk has a prime: n3'
 //
 //	fault N CALL ORDINAL of FILE WHAT[:BYTES]   the ORDINAL-th CALL ("next": the next, "every":
 //	                            each) goes wrong; CALL and WHAT as in sim.DiskOpKind, with _ for a
@@ -34,7 +50,8 @@
 //	flip N FILE byte=N bit=N    decay of the medium
 //	capacity N BYTES            of the disk; +BYTES above what it holds, 0 for no limit
 //
-//	dial C N [timeout=DURATION]     a client of a node; a broken connection is dialled again
+//	dial C N [timeout=DURATION]     a client of a node, of its broker if it has one; a broken
+//	                                connection is dialled again
 //	create C TOPIC [partitions=N] [SETTING=VALUE...]
 //	delete C TOPIC
 //	topic C TOPIC               asks for metadata anew, and learns the topic's id

@@ -62,6 +62,12 @@ func TestACommandThatMakesNoSenseIsNamedWithItsLine(t *testing.T) {
 		"fault n1 sync 1 of a boom":         `"boom" is unknown`,
 		"flip n1 orders-0/0.log byte=1":     "orders-0/00000000000000000000.log has no byte 1",
 		"cut c1 n7":                         `"n7" is neither a node nor a client`,
+		"cut n1>n7":                         `"n7" is neither a node nor a client`,
+		"wipe n1":                           "n1 runs",
+		"await n1 rules":                    `"rules" stands where leads should`,
+		"lose n1 all MsgPop":                `"MsgPop" is no kind of raft's messages`,
+		"lose n1 n2 MsgApp":                 `"n2" is neither a node nor a client`,
+		"raft n2":                           `"n2" is no node`,
 		"nodes 1 segment.bytes=x":           `"x" is no number`,
 		"nodes 1 flush.messages=x":          "flush.messages",
 	} {

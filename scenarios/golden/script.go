@@ -89,6 +89,8 @@ func (s *stage) command(line string) error {
 // commands are all commands by name.
 var commands = map[string]func(*stage, *args){
 	"nodes": nodes, "start": start, "stop": stop, "kill": kill, "power": power, "pause": pause,
+	"controllers": controllers, "star": star, "brokers": brokers, "wipe": wipe, "await": await, "lose": lose,
+	"pass": pass, "raft": raft, "members": members,
 	"clock": clock, "advance": advance, "cut": cut, "heal": heal,
 	"fault": fault, "flip": flip, "capacity": capacity,
 	"dial": dial, "create": create, "delete": remove, "topic": topic, "producer": producerID,
@@ -99,24 +101,40 @@ var commands = map[string]func(*stage, *args){
 // advance lets time pass.
 func advance(s *stage, a *args) { s.world.Run(a.duration(), nil) }
 
-// cut lets nothing pass between two places.
+// cut lets nothing pass between two places, or from one to another: n1>n2.
 func cut(s *stage, a *args) {
-	if x, y := s.place(a), s.place(a); a.ok() {
-		s.world.Network.Partition(x, y)
+	from, to, oneWay := strings.Cut(a.next("a node or client"), ">")
+	if !oneWay {
+		to = a.next("a node or client")
+	}
+	x, y := s.placeOf(a, from), s.placeOf(a, to)
+	if !a.ok() {
+		return
+	}
+	s.world.Network.Cut(x, y)
+	if !oneWay {
+		s.world.Network.Cut(y, x)
 	}
 }
 
-// heal ends a cut.
+// heal ends a cut, in both directions, or all.
 func heal(s *stage, a *args) {
-	if x, y := s.place(a), s.place(a); a.ok() {
+	first := a.next("a node or client, or all")
+	if first == "all" {
+		s.world.Network.HealAll()
+		return
+	}
+	x, y := s.placeOf(a, first), s.place(a)
+	if a.ok() {
 		s.world.Network.Heal(x, y)
 		s.world.Network.Heal(y, x)
 	}
 }
 
 // place takes the name of a node or of a client.
-func (s *stage) place(a *args) sim.Place {
-	name := a.next("a node or client")
+func (s *stage) place(a *args) sim.Place { return s.placeOf(a, a.next("a node or client")) }
+
+func (s *stage) placeOf(a *args, name string) sim.Place {
 	if c := s.clients[name]; c != nil {
 		return c.place
 	}

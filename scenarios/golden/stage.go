@@ -5,6 +5,7 @@ import (
 
 	"stet/core/broker"
 	"stet/core/controller"
+	"stet/core/env"
 	"stet/core/kafka"
 	"stet/node"
 	"stet/sim"
@@ -19,6 +20,10 @@ type stage struct {
 	topics    []topicName // in the order of creation
 	ids       map[kafka.TopicID]int
 	ready     map[string]int // by node, the last life that was
+	voters    []kafka.ControllerAddress
+	voterOf   map[uint64]string // what voters are called
+	named     []string          // all names of voters
+	losses    []loss
 	lines     []string
 }
 
@@ -41,7 +46,7 @@ func newStage(seed uint64) *stage {
 	s := &stage{
 		world: sim.NewWorld(seed), machines: map[string]*sim.Machine{},
 		clients: map[string]*caller{}, producers: map[string]identity{}, ids: map[kafka.TopicID]int{},
-		ready: map[string]int{},
+		ready: map[string]int{}, voterOf: map[uint64]string{},
 	}
 	s.world.Network.SetDefaultProfile(sim.LinkProfile{Delay: exactly(sim.Millisecond)})
 	s.world.OnStatus = s.changed
@@ -93,7 +98,7 @@ func (s *stage) until(a *args, done func() bool) {
 	}
 }
 
-// addMachine adds the next node, a cluster of its own.
+// addMachine adds the next node, a cluster of its own unless its settings say otherwise.
 func (s *stage) addMachine(settings func(*node.Config)) {
 	id := kafka.BrokerID(len(s.world.Machines) + 1)
 	c := node.Config{
@@ -111,6 +116,7 @@ func (s *stage) addMachine(settings func(*node.Config)) {
 		Sync: exactly(sim.Millisecond), Meta: exactly(20 * sim.Microsecond),
 		Evict: exactly(sim.Second),
 	})
+	m.AtController = func(a env.Acceptor) env.Acceptor { return sieve{a, s, m.Place} }
 	s.machines[m.Place.String()] = m
 }
 
