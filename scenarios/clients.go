@@ -102,7 +102,7 @@ func (w *workload) begin() {
 	for _, planned := range w.plan.Listers {
 		h, _ := w.host(planned.ID, false)
 		d := draw{h.Stream}
-		l := client.NewLister(h, func() *client.List {
+		l := client.NewLister(h, w.plan.Topic.Partitions, func() *client.List {
 			return question(d, w.world.Scheduler, w.plan.Topic.Partitions)
 		})
 		w.listers = append(w.listers, l)

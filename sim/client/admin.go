@@ -23,6 +23,21 @@ func (c *Conn) Hello(version int16) bool {
 // Metadata asks about the topic, learns its id, and returns the number of partitions that have a
 // leader. The code is of the topic, or NetworkException when there was no answer.
 func (c *Conn) Metadata(version int16) (led int, code kafka.ErrorCode) {
+	res, code := c.metadata(version)
+	if code != kafka.None {
+		return 0, code
+	}
+	t := &res.Topics[0]
+	for i := range t.Partitions {
+		if t.Partitions[i].ErrorCode == 0 && t.Partitions[i].Leader >= 0 {
+			led++
+		}
+	}
+	return led, kafka.None
+}
+
+// metadata asks about the topic and learns its id. With the code NONE the answer has that topic.
+func (c *Conn) metadata(version int16) (*kmsg.MetadataResponse, kafka.ErrorCode) {
 	r := kmsg.NewPtrMetadataRequest()
 	r.Version = version
 	topic := kmsg.NewMetadataRequestTopic()
@@ -30,21 +45,16 @@ func (c *Conn) Metadata(version int16) (led int, code kafka.ErrorCode) {
 	r.Topics = append(r.Topics, topic)
 	res, ok := c.Call(r).(*kmsg.MetadataResponse)
 	if !ok || len(res.Topics) != 1 {
-		return 0, kafka.NetworkException
+		return nil, kafka.NetworkException
 	}
 	t := &res.Topics[0]
-	if code = kafka.ErrorCode(t.ErrorCode); code != kafka.None {
-		return 0, code
+	if code := kafka.ErrorCode(t.ErrorCode); code != kafka.None {
+		return nil, code
 	}
 	if version >= 10 {
 		c.host.TopicID = t.TopicID
 	}
-	for i := range t.Partitions {
-		if t.Partitions[i].ErrorCode == 0 && t.Partitions[i].Leader >= 0 {
-			led++
-		}
-	}
-	return led, kafka.None
+	return res, kafka.None
 }
 
 // CreateTopic creates the topic. The code is NetworkException when there was no answer.

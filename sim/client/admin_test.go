@@ -112,7 +112,7 @@ func TestAListerGoesOnAfterAConnectionBroke(t *testing.T) {
 		return nil
 	}
 	var l *Lister
-	l = NewLister(f.host, func() *List {
+	l = NewLister(f.host, 3, func() *List {
 		if len(f.seen.lists) == 2 {
 			l.Stop()
 		}

@@ -45,13 +45,6 @@ func (a *Administrator) Prefer(p sim.Place) {
 	}
 }
 
-// dialTo opens a connection to a server.
-func (h *Host) dialTo(s Server) *Conn {
-	at := *h
-	at.Server, at.Addr = s.Place, s.Addr
-	return at.Dial()
-}
-
 // ask sends a request and returns the answer, nil if there is none.
 func (a *Administrator) ask(r kmsg.Request) kmsg.Response {
 	if a.conn == nil || a.conn.Closed() {

@@ -14,11 +14,12 @@ import (
 // One task sends on it.
 type Conn struct {
 	host    *Host
+	server  Server
 	writer  env.ConnWriter
 	pending []*Call
 	next    int32 // correlation id
 	closed  bool
-	changed signal // an answer has come, or the end
+	changed *signal // an answer has come, or the end
 }
 
 // Call is a request under way.
@@ -35,9 +36,15 @@ type Call struct {
 }
 
 // Dial opens a connection. That it failed shows when the first call ends.
-func (h *Host) Dial() *Conn {
-	c := &Conn{host: h}
-	c.writer = h.Network.Dial(h.Owner, h.Server, h.Addr, (*receiver)(c))
+func (h *Host) Dial() *Conn { return h.dialTo(Server{h.Server, h.Addr}) }
+
+// dialTo opens a connection to a server.
+func (h *Host) dialTo(s Server) *Conn { return h.dialFor(s, &signal{}) }
+
+// dialFor opens one whose answers raise a signal that several connections may share.
+func (h *Host) dialFor(s Server, changed *signal) *Conn {
+	c := &Conn{host: h, server: s, changed: changed}
+	c.writer = h.Network.Dial(h.Owner, s.Place, s.Addr, (*receiver)(c))
 	return c
 }
 
@@ -92,7 +99,7 @@ func (c *Conn) Call(r kmsg.Request) kmsg.Response {
 // Wait suspends the running task until the call is over. When its time is up, it gives up the
 // connection, as clients do.
 func (c *Conn) Wait(call *Call) {
-	if !c.host.wait(&c.changed, call.Deadline, func() bool { return call.Done }) {
+	if !c.host.wait(c.changed, call.Deadline, func() bool { return call.Done }) {
 		c.Close()
 	}
 }

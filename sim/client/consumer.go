@@ -1,6 +1,8 @@
 package client
 
 import (
+	"slices"
+
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"stet/core/kafka"
@@ -27,12 +29,18 @@ type ConsumerConfig struct {
 type Consumer struct {
 	host      *Host
 	config    ConsumerConfig
-	conn      *Conn
-	session   fetchSession
+	leaders   *Leaders // nil with one broker
+	sources   []*source
 	positions []position
 	version   int16
 	stop      bool
 	decoder   batchDecoder
+}
+
+// source is a connection to a broker, with the session on it.
+type source struct {
+	conn    *Conn
+	session fetchSession
 }
 
 // position is where a consumer is in one partition.
@@ -45,12 +53,11 @@ type position struct {
 func NewConsumer(h *Host, c ConsumerConfig) *Consumer {
 	k := &Consumer{
 		host: h, config: c, version: h.version(wire.KeyFetch),
-		positions: make([]position, c.Partitions),
+		positions: make([]position, c.Partitions), leaders: newLeaders(h, c.Partitions),
 	}
 	for i := range k.positions {
 		k.positions[i].offset = kafka.NoOffset
 	}
-	k.session.on = c.Sessions && k.version >= 7
 	return k
 }
 
@@ -79,12 +86,15 @@ func (k *Consumer) Run() {
 			k.host.pause()
 			continue
 		}
-		k.fetch()
+		for _, s := range k.sources {
+			k.fetch(s)
+		}
 		k.host.Scheduler.Await(k.host.Stream.Delay(k.config.Pace.Low, k.config.Pace.High))
 	}
-	if k.conn != nil {
-		k.conn.Close()
+	for _, s := range k.sources {
+		s.conn.Close()
 	}
+	k.leaders.close()
 }
 
 func (k *Consumer) done() bool {
@@ -99,31 +109,83 @@ func (k *Consumer) done() bool {
 	return true
 }
 
-// prepare sees to a connection, the topic's id and the positions. It says whether all is there.
+// prepare sees to connections, the topic's id and the positions. It says whether all is there.
 func (k *Consumer) prepare() bool {
-	if k.conn == nil || k.conn.Closed() {
-		k.conn = k.host.Dial()
-		k.session.reset()
-		if !k.conn.Hello(k.host.version(wire.KeyApiVersions)) {
-			k.conn.Close()
-			return false
-		}
+	gone := func(s *source) bool { return s.conn.Closed() }
+	if slices.ContainsFunc(k.sources, gone) {
+		k.sources = slices.DeleteFunc(k.sources, gone)
+		k.leaders.suspect()
 	}
+	if k.leaders != nil {
+		return k.prepareToFollow()
+	}
+	if len(k.sources) == 0 && k.connect(Server{k.host.Server, k.host.Addr}) == nil {
+		return false
+	}
+	c := k.sources[0].conn
 	if k.version >= 13 && k.host.TopicID == (kafka.TopicID{}) {
-		if _, code := k.conn.Metadata(12); code != kafka.None {
+		if _, code := c.Metadata(12); code != kafka.None {
 			return false
 		}
 	}
 	for i := range k.positions {
-		if k.positions[i].offset == kafka.NoOffset && !k.locate(i) {
+		if k.positions[i].offset == kafka.NoOffset && !k.locate(i, c) {
 			return false
 		}
 	}
 	return true
 }
 
+// prepareToFollow does that for a consumer of a cluster. It is content with some of the partitions:
+// one without a leader holds up no other.
+func (k *Consumer) prepareToFollow() bool {
+	if !k.leaders.refresh() {
+		return false
+	}
+	ready := false
+	for i := range k.positions {
+		leader, known := k.leaders.of(kafka.PartitionID(i))
+		if !known {
+			continue
+		}
+		s := k.source(leader)
+		if s == nil {
+			if s = k.connect(leader); s == nil {
+				k.leaders.suspect()
+				continue
+			}
+		}
+		if k.positions[i].offset != kafka.NoOffset || k.locate(i, s.conn) {
+			ready = true
+		}
+	}
+	return ready
+}
+
+// source returns the connection to a broker, or nil.
+func (k *Consumer) source(of Server) *source {
+	for _, s := range k.sources {
+		if s.conn.server == of && !s.conn.Closed() {
+			return s
+		}
+	}
+	return nil
+}
+
+// connect opens a connection to a broker, nil if it can not.
+func (k *Consumer) connect(to Server) *source {
+	s := &source{conn: k.host.dialTo(to)}
+	s.session.on = k.config.Sessions && k.version >= 7
+	if !s.conn.Hello(k.host.version(wire.KeyApiVersions)) {
+		s.conn.Close()
+		return nil
+	}
+	k.sources = append(k.sources, s)
+	return s
+}
+
 // locate asks where to begin.
-func (k *Consumer) locate(i int) bool {
+func (k *Consumer) locate(i int, c *Conn) bool {
 	l := &List{
 		Partition: kafka.PartitionID(i), Timestamp: kafka.EarliestTimestamp,
 		Committed: k.config.Committed,
@@ -131,44 +193,67 @@ func (k *Consumer) locate(i int) bool {
 	if k.config.FromLatest {
 		l.Timestamp = kafka.LatestTimestamp
 	}
-	k.conn.List(l)
+	c.List(l)
 	if !l.Answered || l.Code != kafka.None {
+		k.leaders.refused(l.Code, l.Partition, int32(kafka.NoLeaderEpoch), "")
 		return false
 	}
 	k.positions[i].offset = l.Offset
 	return true
 }
 
-// fetch asks once for all partitions.
-func (k *Consumer) fetch() {
-	polls := k.polls()
-	res, ok := k.conn.Call(k.request(polls)).(*kmsg.FetchResponse)
+// fetch asks once for all partitions that the broker of a connection leads.
+func (k *Consumer) fetch(s *source) {
+	polls, some := k.polls(s)
+	if !some {
+		return
+	}
+	res, ok := s.conn.Call(k.request(s, polls)).(*kmsg.FetchResponse)
 	if !ok {
 		return
 	}
 	if code := kafka.ErrorCode(res.ErrorCode); code != kafka.None {
-		k.session.reset()
+		s.session.reset()
 		return
 	}
-	if !k.session.answered(res.SessionID) {
+	if !s.session.answered(res.SessionID) {
 		k.host.Observer.Trouble("fetch response of another session")
 	}
 	for i := range res.Topics {
 		for j := range res.Topics[i].Partitions {
 			part := &res.Topics[i].Partitions[j]
-			if int(part.Partition) >= len(polls) || polls[part.Partition].Answered {
+			if int(part.Partition) >= len(polls) || polls[part.Partition] == nil || polls[part.Partition].Answered {
 				k.host.Observer.Trouble("fetch response with a partition that was not asked for")
 				continue
 			}
 			k.take(polls[part.Partition], part)
+			k.leaders.refused(kafka.ErrorCode(part.ErrorCode), kafka.PartitionID(part.Partition),
+				part.CurrentLeader.LeaderEpoch, fetchAddr(res, part.CurrentLeader.LeaderID))
 		}
 	}
 }
 
-func (k *Consumer) polls() []*Poll {
-	polls := make([]*Poll, len(k.positions))
+// fetchAddr returns where a broker listens by an answer, "" if it does not say.
+func fetchAddr(res *kmsg.FetchResponse, id int32) string {
+	for _, b := range res.Brokers {
+		if b.NodeID == id {
+			return addr(b.Host, b.Port)
+		}
+	}
+	return ""
+}
+
+// polls begins those of one fetch, nil for a partition that another broker leads. It says whether there
+// are any.
+func (k *Consumer) polls(s *source) (polls []*Poll, some bool) {
+	polls = make([]*Poll, len(k.positions))
 	for i := range polls {
 		at := k.positions[i]
+		leader, known := k.leaders.of(kafka.PartitionID(i))
+		if k.leaders != nil && (!known || leader != s.conn.server || at.offset == kafka.NoOffset) {
+			continue
+		}
+		some = true
 		polls[i] = &Poll{
 			Partition: kafka.PartitionID(i), Assignment: at.assignment, Position: at.offset,
 			Committed: k.config.Committed, HighWatermark: kafka.NoOffset,
@@ -176,30 +261,42 @@ func (k *Consumer) polls() []*Poll {
 		}
 		k.host.Observer.PollInvoked(polls[i])
 	}
-	return polls
+	return polls, some
 }
 
-func (k *Consumer) request(polls []*Poll) *kmsg.FetchRequest {
+func (k *Consumer) request(s *source, polls []*Poll) *kmsg.FetchRequest {
 	r := kmsg.NewPtrFetchRequest()
 	r.Version, r.MaxWaitMillis, r.MinBytes = k.version, k.config.MaxWaitMs, k.config.MinBytes
 	r.MaxBytes = k.config.MaxBytes
 	if k.config.Committed {
 		r.IsolationLevel = 1
 	}
-	r.SessionID, r.SessionEpoch = k.session.head()
+	r.SessionID, r.SessionEpoch = s.session.head()
 	t := kmsg.NewFetchRequestTopic()
 	t.Topic, t.TopicID = k.host.Topic, k.host.TopicID
+	gone := kmsg.NewFetchRequestForgottenTopic()
+	gone.Topic, gone.TopicID = t.Topic, t.TopicID
 	for i, p := range polls {
-		if !k.session.wants(i, p.Position) {
+		if p == nil {
+			if s.session.forgets(i) {
+				gone.Partitions = append(gone.Partitions, int32(i))
+			}
+			continue
+		}
+		epoch := k.leaders.epoch(p.Partition)
+		if !s.session.wants(i, p.Position, epoch) {
 			continue
 		}
 		part := kmsg.NewFetchRequestTopicPartition()
-		part.Partition, part.FetchOffset = int32(i), int64(p.Position)
+		part.Partition, part.FetchOffset, part.CurrentLeaderEpoch = int32(i), int64(p.Position), epoch
 		part.PartitionMaxBytes = k.config.PartitionMaxBytes
 		t.Partitions = append(t.Partitions, part)
 	}
 	if len(t.Partitions) > 0 {
 		r.Topics = append(r.Topics, t)
+	}
+	if len(gone.Partitions) > 0 {
+		r.ForgottenTopics = append(r.ForgottenTopics, gone)
 	}
 	return r
 }

@@ -14,9 +14,12 @@ type Host struct {
 	Stream    *sim.Stream
 	Observer  Observer
 
-	// Server is the broker's place and address.
+	// Server is the broker's place and address, of a client of one broker.
 	Server sim.Place
 	Addr   string
+	// Servers, if set, are the brokers of a cluster. A producer, a consumer and a lister then follow the
+	// leaders.
+	Servers []Server
 
 	// Topic is all that the client works on.
 	Topic   string

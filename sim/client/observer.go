@@ -115,6 +115,7 @@ type List struct {
 	Timestamp int64 // milliseconds, or one of kafka's special timestamps
 	Committed bool
 
+	Server      Server // who was asked
 	Answered    bool
 	Code        kafka.ErrorCode
 	Offset      kafka.Offset

@@ -37,6 +37,8 @@ func (p *Producer) attempt(c *Call, s *Send) Attempt {
 			if part.Partition == int32(s.Partition) {
 				a.Code = kafka.ErrorCode(part.ErrorCode)
 				a.BaseOffset = kafka.Offset(part.BaseOffset)
+				p.leaders.refused(a.Code, s.Partition, part.CurrentLeader.LeaderEpoch,
+					produceAddr(res, part.CurrentLeader.LeaderID))
 				return a
 			}
 		}
@@ -44,6 +46,16 @@ func (p *Producer) attempt(c *Call, s *Send) Attempt {
 	p.host.Observer.Trouble("produce response without a partition that was asked for")
 	a.Ending = Lost
 	return a
+}
+
+// produceAddr returns where a broker listens by an answer, "" if it does not say.
+func produceAddr(res *kmsg.ProduceResponse, id int32) string {
+	for _, b := range res.Brokers {
+		if b.NodeID == id {
+			return addr(b.Host, b.Port)
+		}
+	}
+	return ""
 }
 
 // verdict is what a producer does after an attempt.

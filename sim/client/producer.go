@@ -2,6 +2,7 @@ package client
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -36,7 +37,9 @@ type Producer struct {
 	host    *Host
 	config  ProducerConfig
 	source  Source
-	conn    *Conn
+	leaders *Leaders // nil with one broker
+	changed *signal  // of all connections
+	conns   []*Conn  // one a broker
 	lanes   []lane
 	flight  []*produceRequest
 	id      kafka.ProducerID
@@ -50,6 +53,7 @@ type Producer struct {
 
 // produceRequest is a request in flight.
 type produceRequest struct {
+	conn  *Conn
 	call  *Call
 	sends []*Send
 }
@@ -59,6 +63,7 @@ func NewProducer(h *Host, c ProducerConfig, s Source) *Producer {
 	p := &Producer{
 		host: h, config: c, source: s, lanes: make([]lane, c.Partitions),
 		id: kafka.NoProducerID, epoch: kafka.NoProducerEpoch, version: h.version(wire.KeyProduce),
+		leaders: newLeaders(h, c.Partitions), changed: &signal{},
 	}
 	for i := range p.lanes {
 		p.lanes[i].next = c.FirstSequence
@@ -74,22 +79,25 @@ func (p *Producer) Run() {
 			break
 		}
 		if p.unresolved() > 0 && p.prepare() {
-			p.transmit()
+			for _, c := range p.conns {
+				p.transmit(c)
+			}
 		}
 		p.collect()
 		p.waitForChange()
 		p.collect()
 	}
-	if p.conn != nil {
-		p.conn.Close()
+	for _, c := range p.conns {
+		c.Close()
 	}
+	p.leaders.close()
 }
 
 // String tells where the producer stands, for reports of one that does not end.
 func (p *Producer) String() string {
 	return fmt.Sprintf("producer %d epoch %d: %d unresolved, %d in flight, next send at %v, "+
 		"connected %v", p.id, p.epoch, p.unresolved(), len(p.flight), p.askAt,
-		p.conn != nil && !p.conn.Closed())
+		slices.ContainsFunc(p.conns, func(c *Conn) bool { return !c.Closed() }))
 }
 
 func (p *Producer) unresolved() (n int) {
@@ -116,38 +124,77 @@ func (p *Producer) admit() {
 	}
 }
 
-// prepare sees to a connection, the topic's id and a producer id. It says whether all is there.
+// prepare sees to connections, the topic's id and a producer id. It says whether all is there.
 func (p *Producer) prepare() bool {
-	if p.conn != nil && p.conn.Closed() {
+	if slices.ContainsFunc(p.conns, (*Conn).Closed) {
 		p.collect()
-		p.conn = nil
+		p.conns = slices.DeleteFunc(p.conns, (*Conn).Closed)
+		p.leaders.suspect()
 	}
-	if p.conn == nil {
-		p.conn = p.host.Dial()
+	if p.leaders != nil {
+		return p.prepareToFollow()
+	}
+	if len(p.conns) == 0 {
+		c := p.host.Dial()
+		p.conns, p.changed = append(p.conns, c), c.changed
 		if !p.config.Idempotent {
 			p.session++
 		}
-		if !p.conn.Hello(p.host.version(wire.KeyApiVersions)) {
-			p.conn.Close()
+		if !c.Hello(p.host.version(wire.KeyApiVersions)) {
+			c.Close()
 			p.host.pause()
 			return false
 		}
 	}
 	if p.version >= 13 && p.host.TopicID == (kafka.TopicID{}) {
-		if _, code := p.conn.Metadata(12); code != kafka.None {
+		if _, code := p.conns[0].Metadata(12); code != kafka.None {
 			p.host.pause()
 			return false
 		}
 	}
-	return !p.config.Idempotent || p.id >= 0 || p.identify()
+	return !p.config.Idempotent || p.id >= 0 || p.identify(p.conns[0])
+}
+
+// prepareToFollow does that for a producer of a cluster, with a connection to each leader that
+// something waits for.
+func (p *Producer) prepareToFollow() bool {
+	if !p.leaders.refresh() {
+		p.host.pause()
+		return false
+	}
+	if p.config.Idempotent && p.id < 0 {
+		if len(p.flight) > 0 {
+			return false
+		}
+		c := p.leaders.anyBroker()
+		if c == nil {
+			p.host.pause()
+			return false
+		}
+		if !p.identify(c) {
+			c.Close() // another may be able to
+			return false
+		}
+	}
+	for i := range p.lanes {
+		s, known := p.leaders.of(kafka.PartitionID(i))
+		connected := func(c *Conn) bool { return c.server == s }
+		if len(p.lanes[i].queue) > 0 && known && !slices.ContainsFunc(p.conns, connected) {
+			p.conns = append(p.conns, p.host.dialFor(s, p.changed))
+			if !p.config.Idempotent {
+				p.session++
+			}
+		}
+	}
+	return true
 }
 
 // identify asks for a producer id, once nothing of the last one is in flight.
-func (p *Producer) identify() bool {
+func (p *Producer) identify(c *Conn) bool {
 	if len(p.flight) > 0 {
 		return false
 	}
-	id, epoch, code := p.conn.initProducerID(p.host.version(wire.KeyInitProducerID))
+	id, epoch, code := c.initProducerID(p.host.version(wire.KeyInitProducerID))
 	if code != kafka.None {
 		p.host.pause()
 		return false
@@ -157,26 +204,40 @@ func (p *Producer) identify() bool {
 	return true
 }
 
-// transmit fills the pipe.
-func (p *Producer) transmit() {
-	for len(p.flight) < p.config.InFlight && !p.conn.Closed() {
-		sends := p.choose()
+// transmit fills the pipe to a broker.
+func (p *Producer) transmit(c *Conn) {
+	for p.on(c) < p.config.InFlight && !c.Closed() {
+		sends := p.choose(c)
 		if len(sends) == 0 {
 			return
 		}
 		r := p.request(sends)
-		pr := &produceRequest{sends: sends}
+		pr := &produceRequest{conn: c, sends: sends}
 		p.flight = append(p.flight, pr)
-		pr.call = p.conn.Start(r, p.config.Acks != 0)
+		pr.call = c.Start(r, p.config.Acks != 0)
 	}
 }
 
-// choose takes the sends of the next request: at most one a partition.
-func (p *Producer) choose() (sends []*Send) {
+// on counts the requests in flight on a connection.
+func (p *Producer) on(c *Conn) (n int) {
+	for _, r := range p.flight {
+		if r.conn == c {
+			n++
+		}
+	}
+	return n
+}
+
+// choose takes the sends of the next request to a broker: at most one a partition.
+func (p *Producer) choose(c *Conn) (sends []*Send) {
 	now := p.host.Scheduler.Now()
 	first := p.host.Stream.Index(len(p.lanes))
 	for i := range p.lanes {
-		l := &p.lanes[(first+i)%len(p.lanes)]
+		at := (first + i) % len(p.lanes)
+		if leader, _ := p.leaders.of(kafka.PartitionID(at)); p.leaders != nil && leader != c.server {
+			continue
+		}
+		l := &p.lanes[at]
 		s := l.ready(now, &p.config)
 		if s == nil {
 			continue
@@ -232,25 +293,20 @@ func (p *Producer) waitForChange() {
 	if p.unresolved() == 0 && p.askAt == sim.Never {
 		return
 	}
-	deadline := p.askAt
+	deadline := min(p.askAt, p.leaders.wake())
 	if p.unresolved() >= buffered {
-		deadline = sim.Never
+		deadline = p.leaders.wake()
 	}
-	if len(p.flight) < p.config.InFlight {
+	if len(p.flight) < p.config.InFlight*max(1, len(p.conns)) {
 		deadline = min(deadline, p.nextReady())
 	}
 	for _, r := range p.flight {
 		deadline = min(deadline, r.call.Deadline)
 	}
-	var s signal
-	changed := &s
-	if p.conn != nil {
-		changed = &p.conn.changed
-	}
-	p.host.wait(changed, deadline, p.anyDone)
+	p.host.wait(p.changed, deadline, p.anyDone)
 	for _, r := range p.flight {
 		if !r.call.Done && r.call.Deadline <= p.host.Scheduler.Now() {
-			p.conn.Close()
+			r.conn.Close()
 			return
 		}
 	}
@@ -262,7 +318,7 @@ func (p *Producer) nextReady() sim.Time {
 	now, next := p.host.Scheduler.Now(), sim.Never
 	for i := range p.lanes {
 		at := p.lanes[i].wake(p.config.Idempotent)
-		if at > now || len(p.flight) == 0 {
+		if _, known := p.leaders.of(kafka.PartitionID(i)); known && (at > now || len(p.flight) == 0) {
 			next = min(next, at)
 		}
 	}

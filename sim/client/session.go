@@ -8,7 +8,14 @@ type fetchSession struct {
 	on    bool
 	id    int32
 	epoch int32
-	told  []kafka.Offset // by partition; what the broker has been told
+	told  []told // by partition; what the broker has been told
+}
+
+// told is what a broker knows of a partition in a session.
+type told struct {
+	in    bool
+	at    kafka.Offset
+	epoch int32 // of the leader
 }
 
 // reset has the next fetch be a full one.
@@ -26,16 +33,26 @@ func (s *fetchSession) head() (id, epoch int32) {
 }
 
 // wants says whether the next fetch has to name a partition.
-func (s *fetchSession) wants(i int, at kafka.Offset) bool {
+func (s *fetchSession) wants(i int, at kafka.Offset, epoch int32) bool {
 	if !s.on {
 		return true
 	}
 	for len(s.told) <= i {
-		s.told = append(s.told, kafka.NoOffset)
+		s.told = append(s.told, told{})
 	}
-	changed := s.told[i] != at
-	s.told[i] = at
+	now := told{true, at, epoch}
+	changed := s.told[i] != now
+	s.told[i] = now
 	return changed
+}
+
+// forgets says whether the next fetch has to take a partition out of the session.
+func (s *fetchSession) forgets(i int) bool {
+	if !s.on || i >= len(s.told) || !s.told[i].in {
+		return false
+	}
+	s.told[i] = told{}
+	return true
 }
 
 // answered takes the session id of an answer. It says false for one that can not be.

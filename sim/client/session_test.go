@@ -15,8 +15,8 @@ func head(s *fetchSession) [2]int32 {
 func TestWithoutSessionsEveryFetchIsAFullOne(t *testing.T) {
 	s := &fetchSession{}
 	require.Equal(t, [2]int32{0, -1}, head(s))
-	require.True(t, s.wants(0, 5))
-	require.True(t, s.wants(0, 5))
+	require.True(t, s.wants(0, 5, -1))
+	require.True(t, s.wants(0, 5, -1))
 	require.True(t, s.answered(0))
 	require.False(t, s.answered(3), "nobody asked for a session")
 	require.Equal(t, [2]int32{0, -1}, head(s))
@@ -25,29 +25,29 @@ func TestWithoutSessionsEveryFetchIsAFullOne(t *testing.T) {
 func TestASessionNamesOnlyWhatChanged(t *testing.T) {
 	s := &fetchSession{on: true}
 	require.Equal(t, [2]int32{0, 0}, head(s))
-	require.True(t, s.wants(0, 5))
-	require.True(t, s.wants(1, 0))
+	require.True(t, s.wants(0, 5, -1))
+	require.True(t, s.wants(1, 0, -1))
 	require.True(t, s.answered(9))
 	require.Equal(t, [2]int32{9, 1}, head(s))
-	require.False(t, s.wants(0, 5))
-	require.True(t, s.wants(1, 3))
-	require.False(t, s.wants(1, 3))
+	require.False(t, s.wants(0, 5, -1))
+	require.True(t, s.wants(1, 3, -1))
+	require.False(t, s.wants(1, 3, -1))
 	require.True(t, s.answered(9))
 	require.False(t, s.answered(10), "of another session")
 	require.Equal(t, [2]int32{9, 2}, head(s))
 
 	s.reset()
 	require.Equal(t, [2]int32{0, 0}, head(s))
-	require.True(t, s.wants(0, 5), "a full fetch names everything")
+	require.True(t, s.wants(0, 5, -1), "a full fetch names everything")
 }
 
 func TestASessionThatIsNotGrantedIsAskedForAgain(t *testing.T) {
 	s := &fetchSession{on: true}
 	head(s)
-	require.True(t, s.wants(0, 5))
+	require.True(t, s.wants(0, 5, -1))
 	require.True(t, s.answered(0))
 	require.Equal(t, [2]int32{0, 0}, head(s))
-	require.True(t, s.wants(0, 5))
+	require.True(t, s.wants(0, 5, -1))
 }
 
 func TestTheEpochOfASessionWrapsToOne(t *testing.T) {
