@@ -69,6 +69,7 @@ func (c *Controller) quorumHello(r *env.Request, m *wire.QuorumHelloRequest) {
 			c.heard(&m.QuorumController)
 			answer.Founders = slices.Clone(c.bootstrap.founders)
 			c.tellLeader(answer)
+			answer.Stranger = c.stranger(uint64(m.VoterID))
 		}
 	}
 	answer.ErrorCode, answer.ErrorMessage = int16(code), why
@@ -81,6 +82,15 @@ func (c *Controller) tellLeader(answer *wire.QuorumHelloResponse) {
 		answer.LeaderID = int32(c.nodeOf(q.Leader()))
 		answer.LeaderAddress = c.leaderAddress()
 	}
+}
+
+// stranger says whether this controller leads the quorum and a voter is no member of it.
+func (c *Controller) stranger(voter uint64) bool {
+	if !c.Ready() {
+		return false
+	}
+	members := c.life.quorum.Members()
+	return !members.Contains(voter)
 }
 
 // heard takes the hello of another controller. If the directory at its node is another than was

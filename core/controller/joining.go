@@ -25,16 +25,41 @@ func (j *joining) wanted(c *Controller) bool {
 		return c.bootstrap.outsider(c)
 	default:
 		members := q.Members()
-		return !members.Contains(c.voter)
+		return !members.Contains(c.voter) || j.removed(c)
 	}
+}
+
+// silentElections is how many election timeouts pass without a leader until a member asks the others
+// whether it still is one: more than an election takes.
+const silentElections = 3
+
+// forlorn says whether this member has heard no leader for longer than an election takes.
+func (j *joining) forlorn(c *Controller) bool {
+	q := c.life.quorum
+	return q != nil && q.Silence() > silentElections*c.config.Quorum.ElectionTicks
+}
+
+// removed says whether this controller takes itself for a member, and the leader does not: nobody
+// sends a member the entry that removes it once that entry is committed. It goes on asking for votes,
+// which whoever has heard of a leader does not answer. Nor can it do harm if the word is out of date:
+// what it asks for is decided by whoever leads, and committed or not.
+func (j *joining) removed(c *Controller) bool {
+	if !j.forlorn(c) {
+		return false
+	}
+	leader, _ := j.leader(c)
+	return leader != nil && leader.hello.Stranger
 }
 
 // step asks the leader.
 func (j *joining) step(c *Controller) {
-	if !j.wanted(c) {
+	wanted := j.wanted(c)
+	if wanted || j.forlorn(c) {
+		c.peers.refresh(c)
+	}
+	if !wanted {
 		return
 	}
-	c.peers.refresh(c)
 	if c.now.Mono < j.at {
 		return
 	}

@@ -145,3 +145,39 @@ func TestNewcomerFindsALeaderThatItsListLacks(t *testing.T) {
 	s.add(5, 3).start()
 	require.True(t, s.until(20*time.Second, member(5)))
 }
+
+// Nobody tells a member that it was removed while it was down: it asks.
+func TestMemberThatWasRemovedWhileItWasDownComesBack(t *testing.T) {
+	for name, learns := range map[string]bool{"voter": false, "learner": true} {
+		t.Run(name, func(t *testing.T) {
+			s := newCluster(t, 5, 3)
+			s.startAll()
+			require.True(t, s.until(10*time.Second, s.formed))
+			gone := s.add(4, 3)
+			gone.start()
+			member := func() bool {
+				m := s.leader().c.life.quorum.Members()
+				own := gone.c.life.quorum
+				if own == nil || !m.Contains(gone.c.voter) {
+					return false
+				}
+				known := own.Members()
+				return known.Contains(gone.c.voter) && slices.Contains(m.Learners, gone.c.voter) == learns
+			}
+			require.True(t, s.until(20*time.Second, member))
+			leader, removal := s.leader(), removalRequest(4, gone.c.directory)
+			gone.crash(false)
+			code := leader.call(removal).(*kmsg.RemoveRaftVoterResponse).ErrorCode
+			require.EqualValues(t, kafka.None, code)
+			term := leader.c.term
+			gone.start()
+			require.True(t, s.until(time.Second, func() bool { return gone.c.life.quorum != nil }))
+			own := gone.c.life.quorum.Members()
+			require.True(t, own.Contains(gone.c.voter), "it does not know")
+			require.True(t, s.until(10*time.Second, func() bool {
+				return slices.Contains(leader.c.life.quorum.Members().Voters, gone.c.voter)
+			}))
+			require.Equal(t, term, leader.c.term, "it disturbs nobody")
+		})
+	}
+}

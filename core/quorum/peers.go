@@ -20,6 +20,7 @@ func (q *Quorum) Tick() {
 		return
 	}
 	q.node.Tick()
+	q.silence++
 	q.fetch.tick(q.config.ElectionTicks)
 	q.tickServing()
 	q.offerAgain()
@@ -59,6 +60,9 @@ func (q *Quorum) Receive(data []byte) error {
 		return fmt.Errorf("a raft message from voter %d to voter %d, this is voter %d",
 			m.GetFrom(), m.GetTo(), q.voter)
 	}
+	if isFromLeader(m.GetType()) && m.GetTerm() >= q.Term() {
+		q.silence = 0
+	}
 	switch m.GetType() {
 	case pb.MsgSnap:
 		q.fetch.news = m
@@ -86,6 +90,11 @@ func isFromPeer(t pb.MessageType) bool {
 		return true
 	}
 	return false
+}
+
+// isFromLeader says whether only leaders send messages of this type.
+func isFromLeader(t pb.MessageType) bool {
+	return t == pb.MsgApp || t == pb.MsgHeartbeat || t == pb.MsgSnap
 }
 
 // parseMessage decodes a message and refuses what raft would not survive.

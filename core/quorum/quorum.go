@@ -27,6 +27,7 @@ type Quorum struct {
 	fetch   fetch
 	serving serving
 	ticks   int // since snapshots were offered again
+	silence int // ticks since a leader was heard
 
 	// Invariant: proposed >= the log's last index; they differ by what was proposed in this turn.
 	proposed uint64

@@ -95,6 +95,15 @@ func (q *Quorum) Term() uint64 { return q.storage.hard.Term }
 // Leader returns the voter that leads as far as this one knows; 0 for none.
 func (q *Quorum) Leader() uint64 { return q.node.BasicStatus().Lead }
 
+// Silence returns the ticks since this voter heard a leader of its term or a later one, or led itself.
+// It tells more than Leader does, who is remembered by a learner for ever.
+func (q *Quorum) Silence() int {
+	if q.Role() == Leader {
+		return 0
+	}
+	return q.silence
+}
+
 // Role returns what this voter is.
 func (q *Quorum) Role() Role { return roleOf(q.node.BasicStatus().RaftState) }
 

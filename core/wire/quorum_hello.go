@@ -39,7 +39,7 @@ type QuorumHelloRequest struct {
 //
 //	errorCode int16, errorMessage nullable string, controller QuorumController,
 //	founders [voterId int64, nodeId int32, directoryId uuid, tags],
-//	leaderId int32, leaderVoter int64, term int64, leaderAddress nullable string, tags
+//	leaderId int32, leaderVoter int64, term int64, leaderAddress nullable string, stranger bool, tags
 type QuorumHelloResponse struct {
 	OwnVersion
 	ErrorCode    int16
@@ -51,6 +51,8 @@ type QuorumHelloResponse struct {
 	Term        int64
 	// LeaderAddress is host:port of the leader's controller listener: who asks may have another list.
 	LeaderAddress string // "" when not known; null on the wire
+	// Stranger says that who answers leads the quorum, and that who asks is no member of it.
+	Stranger bool
 }
 
 var (
@@ -133,6 +135,7 @@ func (q *QuorumHelloResponse) AppendTo(dst []byte) []byte {
 	dst = appendInt64(dst, q.LeaderVoter)
 	dst = appendInt64(dst, q.Term)
 	dst = appendOptional(dst, q.LeaderAddress)
+	dst = appendBool(dst, q.Stranger)
 	return append(dst, 0)
 }
 
@@ -152,5 +155,6 @@ func (q *QuorumHelloResponse) ReadFrom(src []byte) error {
 		q.LeaderVoter = r.int64()
 		q.Term = r.int64()
 		q.LeaderAddress = r.nullableString()
+		q.Stranger = r.int8() != 0
 	})
 }

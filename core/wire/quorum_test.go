@@ -19,11 +19,11 @@ func TestQuorumFramesAreWhatTheirCommentsSay(t *testing.T) {
 	answer := &QuorumHelloResponse{
 		ErrorCode: 3, QuorumController: hello.QuorumController,
 		Founders: []QuorumFounder{{VoterID: 8, NodeID: 1, DirectoryID: [16]byte{0xe}}},
-		LeaderID: -1, LeaderVoter: 8, Term: 9, LeaderAddress: "a:1",
+		LeaderID: -1, LeaderVoter: 8, Term: 9, LeaderAddress: "a:1", Stranger: true,
 	}
 	require.Equal(t, unhex(t, "0003 00", controller,
 		"02 0000000000000008 00000001 0e000000000000000000000000000000 00",
-		"ffffffff 0000000000000008 0000000000000009 04 613a31 00"), answer.AppendTo(nil))
+		"ffffffff 0000000000000008 0000000000000009 04 613a31 01 00"), answer.AppendTo(nil))
 
 	messages := &QuorumMessagesRequest{FromVoter: 1, ToVoter: 2, Messages: [][]byte{{5, 6}, {}}}
 	require.Equal(t, unhex(t, "00 0000000000000001 0000000000000002 03 03 0506 01 00"),
