@@ -39,7 +39,8 @@ func (p *clusterPlan) configureNode(d draw) {
 	b, c := &p.Node.Broker, &p.Node.Controller
 	c.Quorum.SnapshotEntries = pick(d, 6, 20, 60, 500)
 	c.TickInterval = pick(d, time.Duration(20), 50, 50, 100) * time.Millisecond
-	c.SessionTimeout = pick(d, time.Duration(1), 3, 9) * time.Second
+	c.SessionTimeout = pick(d, time.Duration(8), 10, 30, 90) * 100 * time.Millisecond
+	c.ReconnectGrace = pick(d, time.Duration(1), 3, 10) * 100 * time.Millisecond
 	c.RestartPause = pick(d, c.RestartPause, 20*time.Millisecond)
 	b.HeartbeatInterval = pick(d, time.Duration(100), 300, 500) * time.Millisecond
 	b.RequestTimeout = pick(d, b.RequestTimeout, 2*time.Second)

@@ -44,8 +44,13 @@ func (b *Broker) follow() {
 	}, f)
 }
 
+// leastPatience is longer than a controller that lives is kept from running, as a rule.
+const leastPatience = 500 * time.Millisecond
+
 // linkPatience is how long a live controller may take to answer what it need not wait for.
-func (b *Broker) linkPatience() time.Duration { return 2 * b.config.HeartbeatInterval }
+func (b *Broker) linkPatience() time.Duration {
+	return max(2*b.config.HeartbeatInterval, leastPatience)
+}
 
 func (f *metadataFollower) answered(b *Broker, res kmsg.Response, err env.Errno) {
 	f.under = false

@@ -33,9 +33,16 @@ func (c *Controller) brokerHeartbeat(r *env.Request, m *kmsg.BrokerHeartbeatRequ
 	if out.MayStop {
 		c.sessions.end(beat.Broker)
 	} else {
-		c.sessions.touch(c, beat.Broker, beat.Epoch, beat.Index)
+		c.sessions.touch(c, r.Conn, beat.Broker, beat.Epoch, beat.Index)
 	}
 	answer := kmsg.NewPtrBrokerHeartbeatResponse()
 	answer.IsCaughtUp, answer.IsFenced, answer.ShouldShutdown = out.CaughtUp, out.Fenced, out.MayStop
+	if len(records) == 0 && !out.MayStop {
+		// It decides nothing, and a broker draws nothing from it but that somebody listens: who leads
+		// is what the metadata say. So it needs no proof that this controller still leads.
+		c.Metrics.Requests++
+		c.respond(originOf(r), answer)
+		return
+	}
 	c.decided(r, records, answer, refuse, nil)
 }

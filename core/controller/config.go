@@ -35,6 +35,10 @@ type Config struct {
 	// SessionTimeout is how long a broker may be silent before it is fenced.
 	SessionTimeout time.Duration
 
+	// ReconnectGrace is how long a broker may be silent once the connection has ended over which it was
+	// heard.
+	ReconnectGrace time.Duration
+
 	// RedialPause is the time from the end of a link to the next attempt, and between questions to a
 	// controller that can not say yet what is asked; JoinPause is that between requests to be added.
 	RedialPause, JoinPause time.Duration
@@ -48,7 +52,8 @@ type Config struct {
 	Quorum quorum.Config
 }
 
-// DefaultConfig returns Kafka 4.4's defaults.
+// DefaultConfig returns Kafka 4.4's defaults, but for the session: it ends before a client gives up
+// waiting, and outlasts a pause of half a second.
 func DefaultConfig() Config {
 	return Config{
 		Directory:                "./data",
@@ -57,7 +62,8 @@ func DefaultConfig() Config {
 		Topic:                    kafka.DefaultTopicConfig(),
 		AutoJoin:                 true,
 		TickInterval:             50 * time.Millisecond,
-		SessionTimeout:           9 * time.Second,
+		SessionTimeout:           800 * time.Millisecond,
+		ReconnectGrace:           300 * time.Millisecond,
 		RedialPause:              100 * time.Millisecond,
 		JoinPause:                time.Second,
 		RequestTimeout:           2 * time.Second,

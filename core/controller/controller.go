@@ -222,6 +222,7 @@ func (c *Controller) closed(ev *env.Event) {
 		c.peers.event(c, ev)
 		return
 	}
+	c.sessions.hungUp(c, ev.Conn)
 	c.queue.forget(ev.Conn)
 	c.fetch.forget(ev.Conn)
 	c.members.forget(ev.Conn)

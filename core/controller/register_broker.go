@@ -22,7 +22,7 @@ func (c *Controller) registerBroker(r *env.Request, m *kmsg.BrokerRegistrationRe
 	answer := registrationAnswer(code, epoch)
 	c.decided(r, records, answer, refuse, func(index uint64) { answer.BrokerEpoch = int64(index) })
 	if b := c.queue.latest.Broker(id); code == kafka.None && b != nil && b.Incarnation == asked.Broker.Incarnation {
-		c.sessions.touch(c, id, b.Epoch, 0)
+		c.sessions.touch(c, r.Conn, id, b.Epoch, 0)
 	}
 }
 

@@ -3,6 +3,7 @@ package controller
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"stet/core/env"
 	"stet/core/invariant"
@@ -14,6 +15,10 @@ import (
 // how far it has applied the metadata log. They are soft. A controller that begins to lead gives
 // every broker a whole session, since it does not know when its predecessor heard of it.
 //
+// The end of the connection over which a broker was heard tells more than silence: a process that is
+// killed leaves it so, and a live one is back within the grace. A controller that was kept from running
+// itself, or whose machine was, can not tell who was silent meanwhile, and gives everybody that time.
+//
 // A broker whose session ends is fenced. All that end in one turn are fenced by one decision on one
 // image: decided one after the other, the first might elect the second (KAFKA-13173).
 type sessions struct{ all []session } // ascending by broker
@@ -22,6 +27,7 @@ type session struct {
 	broker kafka.BrokerID
 	epoch  kafka.BrokerEpoch
 	until  env.Mono
+	conn   env.ConnID     // over which it was last heard; 0: it was not yet
 	seen   metadata.Index // up to where it has applied the log
 }
 
@@ -36,7 +42,7 @@ func (s *sessions) restart(c *Controller) {
 	s.clear()
 	for b := range c.image.Brokers() {
 		if !b.Fenced {
-			s.touch(c, b.ID, b.Epoch, 0)
+			s.touch(c, 0, b.ID, b.Epoch, 0)
 		}
 	}
 }
@@ -45,9 +51,9 @@ func (s *sessions) clear() { s.all = nil }
 
 // touch notes that a life of a broker was heard of.
 func (s *sessions) touch(
-	c *Controller, broker kafka.BrokerID, epoch kafka.BrokerEpoch, seen metadata.Index,
+	c *Controller, conn env.ConnID, broker kafka.BrokerID, epoch kafka.BrokerEpoch, seen metadata.Index,
 ) {
-	x := session{broker, epoch, c.now.Mono.Add(c.config.SessionTimeout), seen}
+	x := session{broker, epoch, c.now.Mono.Add(c.config.SessionTimeout), conn, seen}
 	if c.own(broker) {
 		x.until = env.Never
 	}
@@ -60,6 +66,15 @@ func (s *sessions) touch(
 		x.seen = max(seen, s.all[i].seen)
 	}
 	s.all[i] = x
+}
+
+// hungUp is told that a connection has ended.
+func (s *sessions) hungUp(c *Controller, conn env.ConnID) {
+	for i := range s.all {
+		if x := &s.all[i]; x.conn == conn && !c.own(x.broker) {
+			x.until = min(x.until, c.now.Mono.Add(c.config.ReconnectGrace))
+		}
+	}
 }
 
 // live says whether another process with the id of a registered broker has to be refused. A broker
@@ -94,7 +109,7 @@ func (c *Controller) own(broker kafka.BrokerID) bool {
 
 // expire fences the brokers whose sessions have ended.
 func (s *sessions) expire(c *Controller) {
-	if !c.Ready() {
+	if !c.Ready() || s.late(c.now.Mono) {
 		return
 	}
 	var ended []kafka.BrokerID
@@ -118,6 +133,24 @@ func (s *sessions) expire(c *Controller) {
 		}
 	}
 	s.all = slices.DeleteFunc(s.all, func(x session) bool { return c.now.Mono >= x.until })
+}
+
+// lateness is how much later than asked for a turn may come that ends a session.
+const lateness = 100 * time.Millisecond
+
+// late says whether the turn comes so late that silence proves nothing, and prolongs all sessions by
+// that time then.
+func (s *sessions) late(now env.Mono) bool {
+	at := s.deadline()
+	if at == env.Never || now <= at.Add(lateness) {
+		return false
+	}
+	for i := range s.all {
+		if s.all[i].until != env.Never {
+			s.all[i].until = s.all[i].until.Add(time.Duration(now - at))
+		}
+	}
+	return true
 }
 
 // deadline is when the next session ends.

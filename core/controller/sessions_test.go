@@ -144,3 +144,42 @@ func TestElectionBeginsSessionsAnew(t *testing.T) {
 	require.Greater(t, time.Duration(s.now-began), timeout-time.Second)
 	require.False(t, s.fenced(brokers[1]))
 }
+
+func (s *cluster) session(b *broker) *session {
+	all := &s.leader().c.sessions
+	i, _ := all.find(kafka.BrokerID(b.id))
+	return &all.all[i]
+}
+
+// A process that is killed leaves its connection. One that lives is back at once.
+func TestBrokerWhoseConnectionEndsHasTheGraceToComeBack(t *testing.T) {
+	s, brokers := staffed(t, 3, 2)
+	hangUp := func(b *broker) {
+		s.leader().turn(env.Event{Kind: env.EventConnClosed, Conn: s.session(b).conn})
+	}
+	hangUp(brokers[0])
+	s.run(5 * time.Second)
+	require.False(t, s.fenced(brokers[0]), "it was back within the grace")
+
+	brokers[0].down = true
+	s.run(500 * time.Millisecond)
+	hangUp(brokers[0])
+	began := s.now
+	require.True(t, s.until(20*time.Second, func() bool { return s.fenced(brokers[0]) }))
+	after := time.Duration(s.now - began)
+	require.Greater(t, after, 900*time.Millisecond)
+	require.Less(t, after, 1500*time.Millisecond)
+	require.False(t, s.fenced(brokers[1]))
+}
+
+// Whoever did not run itself can not tell who was silent meanwhile.
+func TestAControllerThatWasKeptFromRunningProlongsSessions(t *testing.T) {
+	s, brokers := staffed(t, 3, 2)
+	before := s.session(brokers[0]).until
+	all := &s.leader().c.sessions
+	require.False(t, all.late(all.deadline()))
+	require.False(t, all.late(all.deadline().Add(lateness)))
+	require.Equal(t, before, s.session(brokers[0]).until)
+	require.True(t, all.late(all.deadline().Add(3*time.Second)))
+	require.Equal(t, before.Add(3*time.Second), s.session(brokers[0]).until)
+}

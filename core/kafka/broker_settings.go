@@ -124,7 +124,7 @@ func makeBrokerSettings() []BrokerSetting {
 			func(v *BrokerValues) *int32 { return &v.NodeID }),
 		brokerBool("auto.create.topics.enable", "true",
 			func(v *BrokerValues) *bool { return &v.AutoCreateTopics }),
-		brokerNumber("broker.heartbeat.interval.ms", SettingInt, "2000", 1, math.MaxInt32,
+		brokerNumber("broker.heartbeat.interval.ms", SettingInt, "150", 1, math.MaxInt32,
 			func(v *BrokerValues) *int64 { return &v.HeartbeatIntervalMs }),
 		brokerNumber("default.replication.factor", SettingInt, "1", 1, math.MaxInt16,
 			func(v *BrokerValues) *int16 { return &v.DefaultReplicationFactor }),

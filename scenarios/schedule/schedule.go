@@ -7,6 +7,8 @@
 package schedule
 
 import (
+	"time"
+
 	"stet/core/broker"
 	"stet/core/controller"
 	"stet/core/kafka"
@@ -123,6 +125,8 @@ func BaseNode() node.Config {
 		RequestBudgetBytes: 64 << 20, MaxFrameBytes: 4 << 20,
 	}
 	c.Broker.NodeID, c.Controller.NodeID = 1, 1
+	// Kafka's: fewer events than by the defaults, which watch brokers closely.
+	c.Broker.HeartbeatInterval, c.Controller.SessionTimeout = 2*time.Second, 9*time.Second
 	c.Broker.Listeners = []broker.Listener{{Name: "PLAINTEXT", Port: 9092}}
 	return c
 }
