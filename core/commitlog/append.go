@@ -31,8 +31,11 @@ type Appended struct {
 func (l *Log) Append(now env.Now, facts *record.Facts, buf env.BufRef, epoch kafka.LeaderEpoch,
 	out *env.Effects,
 ) (Appended, kafka.ErrorCode) {
-	if code := l.refuses(facts); code != kafka.None {
+	if code := l.refuses(); code != kafka.None {
 		return Appended{}, code
+	}
+	if facts.SizeBytes > l.config.SegmentBytes {
+		return Appended{}, kafka.RecordListTooLarge
 	}
 	if facts.HasProducer() && !facts.Attributes.IsControl() {
 		if dup, pending, found := l.producers.duplicate(facts); found {
@@ -49,12 +52,14 @@ func (l *Log) Append(now env.Now, facts *record.Facts, buf env.BufRef, epoch kaf
 }
 
 // AppendReplica appends one batch as the leader wrote it: the offset and epoch are the batch's
-// own. Sequences are not judged: what the leader accepted stands (KAFKA-6003). facts.BaseOffset
-// must not be below Assigned.
+// own. Neither sequences nor sizes are judged: what the leader accepted stands (KAFKA-6003).
+// facts.BaseOffset must not be below Assigned.
+//
+// Errors: OffsetOutOfRange, KafkaStorageError.
 func (l *Log) AppendReplica(now env.Now, facts *record.Facts, buf env.BufRef,
 	out *env.Effects,
 ) (Appended, kafka.ErrorCode) {
-	if code := l.refuses(facts); code != kafka.None {
+	if code := l.refuses(); code != kafka.None {
 		return Appended{}, code
 	}
 	if facts.BaseOffset < l.assigned {
@@ -67,12 +72,9 @@ func (l *Log) AppendReplica(now env.Now, facts *record.Facts, buf env.BufRef,
 }
 
 // refuses holds what stops any batch.
-func (l *Log) refuses(facts *record.Facts) kafka.ErrorCode {
-	switch {
-	case l.fenced || l.closing || l.opening > 0:
+func (l *Log) refuses() kafka.ErrorCode {
+	if l.fenced || l.closing || l.opening > 0 {
 		return kafka.KafkaStorageError
-	case facts.SizeBytes > l.config.SegmentBytes:
-		return kafka.RecordListTooLarge
 	}
 	return kafka.None
 }

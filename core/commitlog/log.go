@@ -95,8 +95,14 @@ func (l *Log) filePath(offset kafka.Offset, suffix string) string {
 	return l.path + "/" + FileName(offset, suffix)
 }
 
-// SetConfig replaces the settings from the next append on.
-func (l *Log) SetConfig(config *Config) { l.config = config }
+// SetConfig replaces the settings from the next append on. What a shorter flush interval asks to be
+// synced already is synced now.
+func (l *Log) SetConfig(config *Config, out *env.Effects) {
+	l.config = config
+	if l.Ready() {
+		l.maybeSync(out)
+	}
+}
 
 // Ready says whether every file is open, so that ranges may be handed out.
 func (l *Log) Ready() bool { return l.opening == 0 && !l.fenced }
@@ -160,6 +166,20 @@ func (l *Log) assignEpoch(epoch kafka.LeaderEpoch, start kafka.Offset) {
 	}
 	l.epochs.assign(epoch, start)
 	l.epochs.check()
+}
+
+// CutEpochs drops the epochs that begin at end or behind it: those of a truncation to end, also of
+// one that has no records to cut (kafka-map rule 4).
+func (l *Log) CutEpochs(end kafka.Offset) {
+	l.epochs.truncateFromEnd(end)
+	l.changed = true
+}
+
+// AdvanceLogStart moves the first offset that clients may read up to start. The caller sees to it
+// that start is not above the high watermark. Segments below it stay.
+func (l *Log) AdvanceLogStart(start kafka.Offset) {
+	invariant.Always(start <= l.written, "the log start is within the log")
+	l.logStart = max(l.logStart, start)
 }
 
 // EndOffsetFor answers OffsetForLeaderEpoch: the largest epoch <= epoch that the log knows, and

@@ -32,6 +32,9 @@ type RecoverJob struct {
 	// TruncateTo cuts the log to end at the batch boundary at or below this offset; set it to
 	// kafka.NoOffset for a plain recovery.
 	TruncateTo kafka.Offset
+	// Replace: TruncateTo lies below what was served by sendfile, which may still read the pages of
+	// the file. The segment that is cut becomes a new file, and the old one is left as it is.
+	Replace bool
 	// Rewrite: a write or a sync of these files has failed since they were opened, so what the
 	// page cache holds of them proves nothing (see rewriteSuspects).
 	Rewrite bool

@@ -113,23 +113,15 @@ func namesAbove(offsets []kafka.Offset, end kafka.Offset, suffix string) []strin
 // repairSegment cuts and syncs a segment that was scanned, and rewrites its indexes. What a
 // process wrote before it was killed is durable only after this sync.
 func (r *recovery) repairSegment(s *foundSegment) error {
-	if s.scanned {
-		name := child(r.job.Path, FileName(s.base, logSuffix))
-		f, errno := r.disk.Open(name, env.OpenWrite)
-		if errno != env.OK {
-			return failed("open", name, errno)
+	switch {
+	case !s.scanned:
+	case r.job.Replace && s.bytes < s.fileBytes:
+		if err := r.replaceLog(s); err != nil {
+			return err
 		}
-		if s.bytes < s.fileBytes {
-			errno = f.Truncate(s.bytes)
-		}
-		if errno == env.OK {
-			errno = f.Sync()
-		}
-		if closeErr := f.Close(); errno == env.OK {
-			errno = closeErr
-		}
-		if errno != env.OK {
-			return failed("cut and sync", name, errno)
+	default:
+		if err := r.cutLog(s); err != nil {
+			return err
 		}
 	}
 	if s.rebuilt == nil {
@@ -139,6 +131,75 @@ func (r *recovery) repairSegment(s *foundSegment) error {
 		return err
 	}
 	return r.rewriteIndex(s.base, timeIndexSuffix, s.rebuilt.timeIndex)
+}
+
+// cutLog cuts a segment in place, if need be, and syncs it.
+func (r *recovery) cutLog(s *foundSegment) error {
+	name := child(r.job.Path, FileName(s.base, logSuffix))
+	f, errno := r.disk.Open(name, env.OpenWrite)
+	if errno != env.OK {
+		return failed("open", name, errno)
+	}
+	if s.bytes < s.fileBytes {
+		errno = f.Truncate(s.bytes)
+	}
+	if errno == env.OK {
+		errno = f.Sync()
+	}
+	if closeErr := f.Close(); errno == env.OK {
+		errno = closeErr
+	}
+	return failed("cut and sync", name, errno)
+}
+
+// replaceLog puts a copy of what is valid of a segment into its place, durably but for the rename,
+// which the sync of the directory that ends the repair covers.
+func (r *recovery) replaceLog(s *foundSegment) error {
+	name := child(r.job.Path, FileName(s.base, logSuffix))
+	from, errno := r.disk.Open(name, env.OpenRead)
+	if errno != env.OK {
+		return failed("open", name, errno)
+	}
+	temporary := env.Path{Dir: name.Dir, Name: name.Name + temporarySuffix}
+	to, errno := r.disk.Open(temporary, env.OpenOrNew)
+	if errno != env.OK {
+		from.Close()
+		return failed("open", temporary, errno)
+	}
+	if errno = to.Truncate(0); errno == env.OK {
+		errno = copyFile(to, from, s.bytes)
+	}
+	if errno == env.OK {
+		errno = to.Sync()
+	}
+	for _, f := range []env.File{from, to} {
+		if closeErr := f.Close(); errno == env.OK {
+			errno = closeErr
+		}
+	}
+	if errno != env.OK {
+		return failed("copy", name, errno)
+	}
+	return failed("rename", temporary, r.disk.Rename(temporary, name))
+}
+
+// copyFile copies the first size bytes.
+func copyFile(to, from env.File, size int64) env.Errno {
+	block := make([]byte, min(size, rewriteBlock))
+	for at := int64(0); at < size; {
+		n, errno := from.ReadAt(block[:min(size-at, rewriteBlock)], at)
+		if errno == env.OK && n == 0 {
+			errno = env.EOther // the file is shorter than it was a moment ago
+		}
+		if errno != env.OK {
+			return errno
+		}
+		if errno = writeAll(to, block[:n], at); errno != env.OK {
+			return errno
+		}
+		at += int64(n)
+	}
+	return env.OK
 }
 
 func (r *recovery) rewriteIndex(base kafka.Offset, suffix string, content []byte) error {

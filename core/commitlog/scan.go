@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"stet/core/env"
+	"stet/core/invariant"
 	"stet/core/kafka"
 	"stet/core/record"
 )
@@ -88,7 +89,9 @@ func (r *recovery) scan(s *foundSegment) error {
 func (r *recovery) accept(v record.View, position int64, b *indexBuilder) {
 	r.x.passed(v)
 	b.add(v, position)
-	r.epochs.assign(v.LeaderEpoch(), v.BaseOffset())
+	if !invariant.CanaryEpochZeroForgotten.On() || v.LeaderEpoch() > 0 {
+		r.epochs.assign(v.LeaderEpoch(), v.BaseOffset())
+	}
 	r.replay(v)
 }
 

@@ -40,41 +40,53 @@ const (
 	MarkBrokerDuplicate
 	MarkBrokerDeparture
 	MarkStrayRemoved
+	MarkISRShrink
+	MarkISRExpand
+	MarkFollowerDiverges
+	MarkFollowerTruncates
+	MarkTruncatedBelowHighWatermark
+	MarkBatchOfLeaderRefused
 	markCount
 )
 
 var markNames = [markCount]string{
-	MarkSegmentRoll:              "a segment is rolled",
-	MarkTornTailCut:              "recovery cuts a torn tail",
-	MarkRecoveryInterrupted:      "recovery starts over an interrupted recovery",
-	MarkRecoveryFromSnapshot:     "recovery loads a producer snapshot",
-	MarkCleanStart:               "a log opens after a clean stop",
-	MarkLogFenced:                "a log is fenced after a failed write or sync",
-	MarkLogReopened:              "a fenced log is recovered and serves again",
-	MarkDuplicateBatch:           "a duplicate batch is answered with its first offset",
-	MarkDuplicatePending:         "a duplicate arrives while its original is being written",
-	MarkSequenceGap:              "an out-of-order sequence is refused",
-	MarkFetchParked:              "a fetch waits for data",
-	MarkFetchLocated:             "a fetch position is looked up in an index",
-	MarkFetchFirstBatchOversized: "a fetch returns one batch larger than its limit",
-	MarkSessionIncremental:       "an incremental fetch session leaves a partition out",
-	MarkSessionEvicted:           "a fetch session is evicted",
-	MarkProduceParked:            "a produce waits for the high watermark",
-	MarkTopicDeleted:             "a topic with data is deleted",
-	MarkRaftSnapshot:             "a metadata snapshot replaces log entries",
-	MarkRaftTornTail:             "recovery cuts a torn tail of the raft log",
-	MarkRaftRestarted:            "the controller recovers after a failed write of its log",
-	MarkRaftSnapshotInstalled:    "a snapshot of another voter replaces the metadata log",
-	MarkRaftTailReplaced:         "a voter's divergent raft log tail is replaced",
-	MarkControllerFailover:       "a controller leads after another one",
-	MarkVoterPromoted:            "a learner becomes a voter of the quorum",
-	MarkVoterReplaced:            "a voter takes the place of one whose directory was lost",
-	MarkBrokerFenced:             "a broker is not heard of any more, and is fenced",
-	MarkBrokerUnfenced:           "a broker is unfenced",
-	MarkBrokerDuplicate:          "a second broker of a node id is refused",
-	MarkBrokerDeparture:          "a broker leaves the cluster in order",
-	MarkStrayRemoved:             "a replica of a topic that is gone is removed at a start",
-	MarkFileRested:               "a file that rests is closed to make room for another",
+	MarkSegmentRoll:                 "a segment is rolled",
+	MarkTornTailCut:                 "recovery cuts a torn tail",
+	MarkRecoveryInterrupted:         "recovery starts over an interrupted recovery",
+	MarkRecoveryFromSnapshot:        "recovery loads a producer snapshot",
+	MarkCleanStart:                  "a log opens after a clean stop",
+	MarkLogFenced:                   "a log is fenced after a failed write or sync",
+	MarkLogReopened:                 "a fenced log is recovered and serves again",
+	MarkDuplicateBatch:              "a duplicate batch is answered with its first offset",
+	MarkDuplicatePending:            "a duplicate arrives while its original is being written",
+	MarkSequenceGap:                 "an out-of-order sequence is refused",
+	MarkFetchParked:                 "a fetch waits for data",
+	MarkFetchLocated:                "a fetch position is looked up in an index",
+	MarkFetchFirstBatchOversized:    "a fetch returns one batch larger than its limit",
+	MarkSessionIncremental:          "an incremental fetch session leaves a partition out",
+	MarkSessionEvicted:              "a fetch session is evicted",
+	MarkProduceParked:               "a produce waits for the high watermark",
+	MarkTopicDeleted:                "a topic with data is deleted",
+	MarkRaftSnapshot:                "a metadata snapshot replaces log entries",
+	MarkRaftTornTail:                "recovery cuts a torn tail of the raft log",
+	MarkRaftRestarted:               "the controller recovers after a failed write of its log",
+	MarkRaftSnapshotInstalled:       "a snapshot of another voter replaces the metadata log",
+	MarkRaftTailReplaced:            "a voter's divergent raft log tail is replaced",
+	MarkControllerFailover:          "a controller leads after another one",
+	MarkVoterPromoted:               "a learner becomes a voter of the quorum",
+	MarkVoterReplaced:               "a voter takes the place of one whose directory was lost",
+	MarkBrokerFenced:                "a broker is not heard of any more, and is fenced",
+	MarkBrokerUnfenced:              "a broker is unfenced",
+	MarkBrokerDuplicate:             "a second broker of a node id is refused",
+	MarkBrokerDeparture:             "a broker leaves the cluster in order",
+	MarkStrayRemoved:                "a replica of a topic that is gone is removed at a start",
+	MarkISRShrink:                   "a follower that lags is proposed to leave the ISR",
+	MarkISRExpand:                   "a follower is proposed to join the ISR",
+	MarkFollowerDiverges:            "a leader finds a follower's log to diverge",
+	MarkFollowerTruncates:           "a follower lets its log go to truncate it",
+	MarkTruncatedBelowHighWatermark: "a follower truncates below its high watermark",
+	MarkBatchOfLeaderRefused:        "a follower refuses a batch of its leader",
+	MarkFileRested:                  "a file that rests is closed to make room for another",
 }
 
 var markHits [markCount]atomic.Uint64

@@ -34,6 +34,9 @@ const NoBroker BrokerID = -1
 // BrokerEpoch is the metadata log offset of a broker's registration record.
 type BrokerEpoch int64
 
+// NoBrokerEpoch marks an epoch that is not known; Kafka puts -1 on the wire.
+const NoBrokerEpoch BrokerEpoch = -1
+
 // PartitionID is the index of a partition in its topic, from 0.
 type PartitionID int32
 

@@ -16,10 +16,20 @@ type Want struct {
 	Tries              int               // times that this position has been looked up in vain
 }
 
-// Read is the answer to a Want: bytes below the high watermark, which never change.
+// Read is the answer to a Want, bytes below the high watermark, which never change, or to a
+// FollowerFetch.
 type Read struct {
-	Code             kafka.ErrorCode
-	Found            commitlog.Found
+	Code  kafka.ErrorCode
+	Found commitlog.Found
+	// Copy: a part of Found lies above the high watermark, where it may be truncated. It is sent as a
+	// copy, not from the file (env.Range).
+	Copy bool
+	// Diverging: the follower holds what this log does not, and truncates. Nothing is found then.
+	Diverging Divergence
+	// StaleHighWatermark: the follower does not know of all that is committed of what it holds, and
+	// would learn nothing else by waiting.
+	StaleHighWatermark bool
+
 	HighWatermark    kafka.Offset
 	LastStableOffset kafka.Offset
 	LogStartOffset   kafka.Offset
@@ -46,7 +56,7 @@ func (r *Replica) Read(w Want, out *env.Effects) Read {
 	}
 	read := Read{
 		HighWatermark: r.highWatermark, LastStableOffset: r.LastStableOffset(),
-		LogStartOffset: r.log.LogStartOffset(),
+		LogStartOffset: r.log.LogStartOffset(), Diverging: NoDivergence(),
 	}
 	if w.Offset < read.LogStartOffset || w.Offset > r.log.Written() {
 		return RefusedRead(kafka.OffsetOutOfRange)
@@ -56,7 +66,7 @@ func (r *Replica) Read(w Want, out *env.Effects) Read {
 	}
 	found, code := r.log.Find(w.Offset, w.MaxBytes, w.MinOne, r.highWatermark)
 	if found.Locate {
-		r.locate(w, &read, out)
+		r.locate(w.Offset, w.Tries, &read, out)
 		return read
 	}
 	if code != kafka.None {
@@ -76,23 +86,24 @@ func (r *Replica) Read(w Want, out *env.Effects) Read {
 func RefusedRead(code kafka.ErrorCode) Read {
 	return Read{
 		Code: code, HighWatermark: kafka.NoOffset, LastStableOffset: kafka.NoOffset,
-		LogStartOffset: kafka.NoOffset,
+		LogStartOffset: kafka.NoOffset, Diverging: NoDivergence(),
 	}
 }
 
-func (r *Replica) locate(w Want, read *Read, out *env.Effects) {
+// locate starts to look a position up, unless that is under way, or has been in vain too often.
+func (r *Replica) locate(offset kafka.Offset, tries int, read *Read, out *env.Effects) {
 	for _, l := range r.locating {
-		if l.offset == w.Offset {
+		if l.offset == offset {
 			read.Locating = true
 			return
 		}
 	}
-	if w.Tries >= mostTries {
+	if tries >= mostTries {
 		*read = RefusedRead(kafka.KafkaStorageError)
 		return
 	}
 	invariant.Sometimes(true, invariant.MarkFetchLocated)
-	r.locating = append(r.locating, located{r.log.Locate(w.Offset, out), w.Offset})
+	r.locating = append(r.locating, located{r.log.Locate(offset, out), offset})
 	read.Locating, read.Started = true, true
 }
 
@@ -111,6 +122,11 @@ func (r *Replica) servesAt(epoch kafka.LeaderEpoch) kafka.ErrorCode {
 	if code := r.serves(); code != kafka.None || epoch == kafka.NoLeaderEpoch {
 		return code
 	}
+	return r.checkEpoch(epoch)
+}
+
+// checkEpoch compares the epoch that another believes in with the leader's own.
+func (r *Replica) checkEpoch(epoch kafka.LeaderEpoch) kafka.ErrorCode {
 	switch {
 	case epoch < r.lead.epoch:
 		return kafka.FencedLeaderEpoch

@@ -8,15 +8,35 @@ import (
 	"stet/core/kafka"
 )
 
+func brokers(ids ...kafka.BrokerID) []kafka.BrokerID { return ids }
+
 func TestHighWatermarkWaitsForEveryMemberOfTheISR(t *testing.T) {
-	l := newLeader(1, Leadership{Epoch: 3, ISR: []kafka.BrokerID{1}, ReplicationFactor: 3}, 10)
-	l.maximalISR[0].end = 20
+	all := brokers(1, 2, 3)
+	l := newLeader(1, Leadership{Epoch: 3, ISR: brokers(1), Replicas: all, ReplicationFactor: 3}, 10)
+	l.end = 20
 	require.EqualValues(t, 20, l.committed())
-	l.update(Leadership{Epoch: 3, ISR: []kafka.BrokerID{3, 1}, ReplicationFactor: 3})
+	l.update(Leadership{Epoch: 3, PartitionEpoch: 1, ISR: brokers(3, 1), Replicas: all, ReplicationFactor: 3})
 	require.EqualValues(t, 0, l.committed(), "nothing is known of 3")
-	l.maximalISR[1].end = 15
-	l.update(Leadership{Epoch: 3, ISR: []kafka.BrokerID{2, 3, 1}, ReplicationFactor: 3})
-	require.Equal(t, []member{{1, 20}, {2, 0}, {3, 15}}, l.maximalISR, "what is known stays")
-	l.update(Leadership{Epoch: 3, ISR: []kafka.BrokerID{1, 3}, ReplicationFactor: 3})
-	require.EqualValues(t, 15, l.committed())
+	l.followers.find(3).end = 15
+	l.update(Leadership{Epoch: 3, PartitionEpoch: 2, ISR: brokers(2, 3, 1), Replicas: all, ReplicationFactor: 3})
+	require.EqualValues(t, 0, l.committed(), "nor of 2")
+	l.update(Leadership{Epoch: 3, PartitionEpoch: 3, ISR: brokers(1, 3), Replicas: all, ReplicationFactor: 3})
+	require.EqualValues(t, 15, l.committed(), "what is known stays")
+	l.update(Leadership{Epoch: 3, PartitionEpoch: 2, ISR: brokers(1), Replicas: all, ReplicationFactor: 3})
+	require.EqualValues(t, 15, l.committed(), "what is older is late")
+}
+
+func TestHighWatermarkWaitsForWhoMayBeInTheISR(t *testing.T) {
+	l := newLeader(1, Leadership{Epoch: 3, ISR: brokers(1, 2), Replicas: brokers(1, 2, 3)}, 0)
+	l.end = 20
+	l.followers.find(2).end, l.followers.find(3).end = 12, 8
+	require.EqualValues(t, 12, l.committed())
+	l.isr.propose([]ISRMember{{Broker: 1}}, false)
+	require.EqualValues(t, 12, l.committed(), "a shrink that was not granted counts for nothing")
+	l.isr.proposal = nil
+	l.isr.propose([]ISRMember{{Broker: 1}, {Broker: 2}, {Broker: 3}}, false)
+	require.EqualValues(t, 8, l.committed(), "an expansion may have been granted")
+	l.isr.proposal = nil
+	l.followers.find(3).joining = true
+	require.EqualValues(t, 8, l.committed(), "who is about to join is waited for")
 }

@@ -18,11 +18,7 @@ func (r *Replica) Create(out *env.Effects) {
 // Recover starts the job that reads and repairs the replica's directory.
 func (r *Replica) Recover(now env.Now, out *env.Effects) {
 	invariant.Always(r.state == Waiting, "a replica recovers when it waits for it")
-	r.startJob(Recovering, &commitlog.RecoverJob{
-		Path: r.Path(), TopicID: r.TopicID, Config: r.logConfig, WallMs: now.WallMs,
-		Clean: r.clean, RecoveryPoint: r.start.RecoveryPoint, LogStart: r.start.LogStart,
-		TruncateTo: kafka.NoOffset, Rewrite: r.suspect,
-	}, out)
+	r.startJob(Recovering, r.recovery(now), out)
 }
 
 // Close starts a clean close. A replica that is not online has nothing to make durable: it stays
@@ -30,12 +26,12 @@ func (r *Replica) Recover(now env.Now, out *env.Effects) {
 func (r *Replica) Close(out *env.Effects) {
 	switch r.state {
 	case Online:
-		r.resign(kafka.NotLeaderOrFollower)
-		r.state, r.changed = Closing, true
+		r.Resign()
+		r.state = Closing
 		r.log.Close(out)
 		r.finishClosing(out)
 	case Absent, Waiting:
-		r.wanted = nil
+		r.Resign()
 	}
 }
 
@@ -50,7 +46,7 @@ func (r *Replica) Settled() bool {
 	switch r.state {
 	case Absent, Waiting, Damaged, Closed, Gone:
 		return true
-	case Fenced:
+	case Fenced, Truncating:
 		return r.job == 0 && r.log.Quiescent() && len(r.lookups) == 0
 	}
 	return false
@@ -69,7 +65,7 @@ func (r *Replica) Delete(deletion [16]byte, out *env.Effects) {
 		return
 	}
 	if r.log != nil {
-		r.log.Fence(env.EOther)
+		r.log.Stop()
 	}
 	r.state = Draining
 	r.finishDraining(out)
@@ -135,7 +131,7 @@ func (r *Replica) finishRecovery(found *commitlog.Recovered, out *env.Effects) {
 	r.err = found.Err
 	switch {
 	case found.Missing:
-		r.state, r.err = Absent, nil
+		r.state, r.err, r.truncation = Absent, nil, nil
 		return
 	case found.Corrupt, found.WrongTopic:
 		r.state = Damaged
@@ -157,7 +153,11 @@ func (r *Replica) finishRecovery(found *commitlog.Recovered, out *env.Effects) {
 	end := found.End
 	r.suspect = false
 	r.log = commitlog.Open(r.handles, r.directory, r.logConfig, found, out)
-	r.highWatermark = max(r.log.LogStartOffset(), min(r.highWatermark, end))
+	r.highWatermark = min(r.highWatermark, end)
+	if !invariant.CanaryResetKeepsHighWatermark.On() {
+		r.highWatermark = max(r.highWatermark, r.log.LogStartOffset())
+	}
+	r.truncation = nil
 	r.finishOpening(out)
 }
 
@@ -172,26 +172,21 @@ func (r *Replica) finishOpening(out *env.Effects) {
 	}
 	r.state, r.changed = Online, true
 	invariant.Sometimes(r.Counters.Fences > 0, invariant.MarkLogReopened)
-	if wanted := r.wanted; wanted != nil {
-		r.wanted = nil
-		r.Lead(*wanted, out)
-	}
+	r.resume(out)
 }
 
 // fence ends service after a failed effect. Batches above the written end have failed and are
 // answered as Kafka answers an I/O error; nothing is acknowledged from here on (fsyncgate).
 func (r *Replica) fence(out *env.Effects) {
-	if l := r.lead; l != nil {
-		r.wanted = &Leadership{l.epoch, l.partitionEpoch, l.isr, l.replicas}
-	}
 	r.resign(kafka.KafkaStorageError)
+	r.putToRest()
 	r.startJob(Fenced, &commitlog.SuspectJob{Path: r.Path()}, out)
 	r.changed, r.suspect = true, true
 	r.Counters.Fences++
 	invariant.Sometimes(true, invariant.MarkLogFenced)
 }
 
-// finishFenced lets go of a fenced log once nothing is under way any more: effects, look-ups, and
+// finishFenced lets go of a log that is fenced or to be truncated once nothing is under way any more: effects, look-ups, and
 // responses that still read its files, which recovery may cut. Damage below the recovery point is
 // nothing that recovery could mend: the replica steps aside.
 func (r *Replica) finishFenced(out *env.Effects) {
@@ -216,7 +211,6 @@ func (r *Replica) finishClosing(out *env.Effects) {
 	switch {
 	case r.log.Fenced():
 		r.fence(out)
-		r.wanted = nil
 		r.finishFenced(out)
 	case r.log.Closed() && len(r.lookups) == 0:
 		r.start = Checkpointed{r.log.RecoveryPoint(), r.log.LogStartOffset(), r.highWatermark}
@@ -239,9 +233,9 @@ func (r *Replica) finishDraining(out *env.Effects) {
 	r.startJob(Deleting, &commitlog.DeleteJob{Path: r.Path(), UUID: r.deletion}, out)
 }
 
-// OnLeasesReturned is called after Handles().Release, for a fenced log that waits for it.
+// OnLeasesReturned is called after Handles().Release, for a log that is let go of and waits for it.
 func (r *Replica) OnLeasesReturned(out *env.Effects) {
-	if r.state == Fenced {
-		r.finishFenced(out)
+	if r.state == Fenced || r.state == Truncating {
+		r.settle(out)
 	}
 }

@@ -61,13 +61,13 @@ func (r *Replica) append(now env.Now, p *Produce, l *leader, out *env.Effects) V
 	}
 	// A duplicate waits like its original, which may not be committed yet.
 	if p.Acks == AcksAll {
-		l.forAll.add(w)
+		r.forAll.add(w)
 	} else {
-		l.forLocal.add(w)
+		r.forLocal.add(w)
 	}
-	parked := l.forAll.len() + l.forLocal.len()
+	parked := r.forAll.len() + r.forLocal.len()
 	r.advance(out)
-	if l.forAll.len()+l.forLocal.len() == parked {
+	if r.forAll.len()+r.forLocal.len() == parked {
 		r.Counters.Parked++
 		invariant.Sometimes(true, invariant.MarkProduceParked)
 	}

@@ -34,6 +34,11 @@ type Counters struct {
 	Fences                        int64
 	Recoveries                    int64
 	RecoveredBytes, CutBytes      int64
+
+	// As a follower.
+	ReplicatedBatches, ReplicatedBytes int64
+	CorruptBatches                     int64 // of the leader's, and refused
+	Truncations                        int64
 }
 
 // Replica is one replica. It is driven by the broker's loop: every method belongs to a turn. After
@@ -60,8 +65,17 @@ type Replica struct {
 	deletion [16]byte
 	partial  bool // a creation has failed, and may have left a directory
 
-	lead   *leader     // nil while another broker leads, or nobody
-	wanted *Leadership // taken up when the log opens
+	// What the replica is, at most one of them, and only while the log is open. told is the newest
+	// leader epoch that the metadata have told of.
+	lead   *leader
+	follow *follower
+	told   kafka.LeaderEpoch
+	rest   rest // of the role, while the log is not open
+
+	// forLocal waits for this replica's own end (acks=1), forAll for the high watermark.
+	forLocal, forAll acknowledgements
+
+	truncation *truncation // that the next recovery makes, nil for none
 
 	// Invariant while the log is open: LogStart <= highWatermark <= Written.
 	highWatermark kafka.Offset
@@ -72,6 +86,7 @@ type Replica struct {
 	outcomes []Outcome
 	found    []Lookup
 	changed  bool
+	grown    kafka.Offset // the written end that TakeGrown has told
 }
 
 // New makes a replica. With exists there is a directory for it, and start and clean say what is
@@ -83,7 +98,7 @@ func New(id Identity, handles *commitlog.Handles, config *kafka.TopicConfig,
 	r := &Replica{
 		Identity: id, directory: name.String(), handles: handles, config: config,
 		logConfig: logConfig, start: start, clean: clean, state: Absent,
-		highWatermark: start.HighWatermark,
+		highWatermark: start.HighWatermark, told: kafka.NoLeaderEpoch, rest: newRest(),
 	}
 	if exists {
 		r.state = Waiting
@@ -112,7 +127,7 @@ func (r *Replica) SetConfig(config *kafka.TopicConfig, logConfig *commitlog.Conf
 ) {
 	r.config, r.logConfig = config, logConfig
 	if r.log != nil && r.state != Closing {
-		r.log.SetConfig(logConfig)
+		r.log.SetConfig(logConfig, out)
 		r.advance(out)
 	}
 }
@@ -151,7 +166,7 @@ func (r *Replica) LeaderEpoch() kafka.LeaderEpoch {
 }
 
 // Leading says whether the metadata make this replica the leader, online or not.
-func (r *Replica) Leading() bool { return r.lead != nil || r.wanted != nil }
+func (r *Replica) Leading() bool { return r.lead != nil || r.rest.lead != nil }
 
 // Outcomes appends the acknowledgements since the last call to dst.
 func (r *Replica) Outcomes(dst []Outcome) []Outcome {
@@ -166,6 +181,14 @@ func (r *Replica) TakeChanged() bool {
 	changed := r.changed
 	r.changed = false
 	return changed
+}
+
+// TakeGrown says whether what followers may read has changed since the last call.
+func (r *Replica) TakeGrown() bool {
+	end := r.LogEndOffset()
+	grown := end != r.grown
+	r.grown = end
+	return grown
 }
 
 // Checkpoint returns what to put into the offset checkpoints; ok is false while there is nothing. A
@@ -208,8 +231,11 @@ func (r *Replica) settle(out *env.Effects) {
 			return
 		}
 		r.advance(out)
+		r.followLeader()
 	case Fenced:
 		r.finishFenced(out)
+	case Truncating:
+		r.finishTruncating(out)
 	case Closing:
 		r.finishClosing(out)
 	case Draining:

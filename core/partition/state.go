@@ -5,7 +5,8 @@ package partition
 //	Absent ──create──▶ Waiting ──recover──▶ Opening ──▶ Online ──close──▶ Closing ─▶ Closed
 //	                     ▲  ▲                  │           │
 //	                     │  └─retry            ▼           ▼ (a write or sync failed)
-//	                     └────────────────── Fenced ◀──────┘
+//	                     ├────────────────── Fenced ◀──────┤
+//	                     └──────────────── Truncating ◀────┘ (the leader does not have its end)
 //	any of them ──delete──▶ Draining ──▶ Deleting ──▶ Gone
 type State uint8
 
@@ -17,6 +18,7 @@ const (
 	Opening                 // the log's files are being opened
 	Online                  // serves
 	Fenced                  // an effect failed; effects, look-ups and leases are waited for
+	Truncating              // the log is to be cut; effects, look-ups and leases are waited for
 	Damaged                 // the log is corrupt below its recovery point: the replica steps aside
 	Closing                 // a clean close is under way
 	Closed                  // complete and durable
@@ -29,7 +31,7 @@ const (
 func (s State) String() string {
 	names := [...]string{
 		"absent", "creating", "waiting", "recovering", "opening", "online",
-		"fenced", "damaged", "closing", "closed", "draining", "deleting", "gone",
+		"fenced", "truncating", "damaged", "closing", "closed", "draining", "deleting", "gone",
 	}
 	if int(s) < len(names) {
 		return names[s]

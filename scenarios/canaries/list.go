@@ -32,11 +32,31 @@ func (t tier) seeds() uint64 { return map[tier]uint64{"A": 50, "B": 500, "C": 50
 // rigged and told canaries were not found by their scenario yet.
 const (
 	rigged = "not found by 60 seeds of the scenario; a rig in core/quorum or core/controller catches it"
+	copied = "no scenario copies records between brokers yet; the model test of core/partition catches it"
 	told   = "not found by 60 seeds of the scenario; the tests of core/broker catch it"
 )
 
 // canaries lists all, in the order of the constants of package invariant.
 var canaries = []canary{
+	{id: "1", scenario: "controller-failover", tier: "A", seen: true, expected: checks("R3 R2 H1"), note: copied},
+	{id: "2", scenario: "controller-failover", tier: "B", seen: true, expected: checks("R1 H2"), note: copied},
+	{id: "3", scenario: "controller-failover", tier: "B", seen: true, expected: checks("R11 R1 R2"), note: copied},
+	{id: "4", scenario: "controller-failover", tier: "B", seen: true, expected: checks("R4 R3 H1"), note: copied},
+	{id: "5", scenario: "controller-failover", tier: "B", seen: true, expected: checks("R3 H1"), note: copied},
+	{id: "6", scenario: "controller-failover", tier: "B", seen: true, expected: checks("R1 R3"), note: copied},
+	{id: "8", scenario: "controller-failover", tier: "B", seen: true, expected: checks("R5 R3 H1"), note: copied},
+	{id: "9", scenario: "controller-failover", tier: "B", seen: true, expected: checks("H9 H2 R5"), note: copied},
+	{id: "11", scenario: "controller-failover", tier: "C", seen: true, expected: checks("R6"), note: copied},
+	{id: "14", scenario: "controller-failover", tier: "B", seen: true, expected: checks("R10 R3"), note: copied},
+	{id: "16", scenario: "controller-failover", tier: "C", seen: true, expected: checks("R3 H1"), note: copied},
+	{id: "17", scenario: "controller-failover", tier: "C", seen: true, expected: checks("R10 H1 H2"), note: copied},
+	{id: "18", scenario: "controller-failover", tier: "B", seen: true, expected: checks("R1"), note: copied},
+	{id: "19", scenario: "controller-failover", tier: "B", seen: true, expected: checks("L2 R11"), note: copied},
+	{id: "20", scenario: "controller-failover", tier: "A", seen: true, expected: checks("R4 L3 L8"), note: copied},
+	{id: "21", scenario: "controller-failover", tier: "A", seen: true, expected: checks("R11 R1"), note: copied},
+	{id: "22", scenario: "controller-failover", tier: "B", seen: true, expected: checks("R1"), note: copied},
+	{id: "23", scenario: "controller-failover", tier: "B", seen: true, expected: checks("R9"), note: copied},
+	{id: "24", scenario: "controller-failover", tier: "B", seen: true, expected: checks("S3 R1"), note: copied},
 	{id: "31", scenario: "controller-disk-loss", tier: "C", seen: true, expected: checks("Q8 Q2 Q3"), note: rigged},
 	{id: "32", scenario: "controller-disk-loss", tier: "A", seen: true, expected: checks("Q4 Q8")},
 	{id: "33", scenario: "controller-failover", tier: "B", seen: true, expected: checks("Q5 Q1")},
