@@ -207,7 +207,7 @@ func (c *Controller) apply(e *quorum.Entry) {
 		c.image = image
 		return
 	}
-	image, err := c.image.ApplyEntry(metadata.Index(e.Index), data)
+	image, err := c.config.Levels.ApplyEntry(c.image, metadata.Index(e.Index), data)
 	if err != nil {
 		// Nobody may act on a log that does not make sense.
 		c.fail(err)

@@ -38,6 +38,7 @@ func RegisterBroker(image *Image, r *Registration, live bool) (
 		return nil, -1, kafka.InvalidRegistration
 	}
 	if !Supports(r.Broker.Features, image.Features().Level) {
+		invariant.Sometimes(true, invariant.MarkNodeOutdated)
 		return nil, -1, kafka.UnsupportedVersion
 	}
 	old := image.Broker(r.Broker.ID)
