@@ -22,8 +22,9 @@ func mixedVersions() *Scenario {
 		cluster: func(d draw, p *clusterPlan) {
 			p.shape(d, 1, 3, 3, 5)
 			initial := len(p.Machines)
+			oldest := d.Index(len(p.controllers())) // one of the founders: the cluster starts with what it knows
 			for i := range p.Machines {
-				if i == 0 || d.Chance(3, 4) { // the founder's level is that of the oldest voter
+				if i == oldest || d.Chance(3, 4) {
 					p.Machines[i].Level = metadata.LevelFirst
 				}
 			}
@@ -83,6 +84,9 @@ func (p *clusterPlan) roll(d draw, initial int) {
 	}
 	for _, id := range old {
 		o.add(schedule.Upgrade, d.Delay(0, 2*sim.Second)).Node = id
+		if d.Chance(1, 2) {
+			o.add(schedule.RaiseLevel, d.Delay(0, sim.Second)).Level = metadata.CurrentLevel
+		}
 	}
 	for range 3 {
 		o.add(schedule.RaiseLevel, 300*sim.Millisecond).Level = metadata.CurrentLevel
