@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -76,7 +77,7 @@ func TestARollingUpgradeReplays(t *testing.T) {
 		require.Contains(t, r.Schedule.String(), " upgrade node=")
 		back, err := schedule.Parse(strings.NewReader(r.Schedule.String()))
 		require.NoError(t, err)
-		require.EqualValues(t, 1, back.Machines[0].Level)
+		require.True(t, slices.ContainsFunc(back.Machines, func(m schedule.Machine) bool { return m.Level == 1 }))
 		again := Run(mixedVersions(), back.Seed, Options{Schedule: back})
 		require.Equal(t, r.Hash, again.Hash, "seed %d", seed)
 		require.Empty(t, again.Missed)

@@ -23,8 +23,8 @@ func needOf(before int16, e *quorum.Entry, after *metadata.Image) int16 {
 }
 
 // checkForce is the half of M4 that concerns the log: nothing is written that is of a level above the
-// one in force, and that one is supported by every broker that is not
-// fenced and by every voter that has said what it supports.
+// one in force, and that one is supported by every registered broker, fenced
+// or not, and by every voter that has said what it supports.
 func (c *Cluster) checkForce(p sim.Place, e *Committed) {
 	level := e.Image.Features().Level
 	if level == 0 {
@@ -35,7 +35,7 @@ func (c *Cluster) checkForce(p sim.Place, e *Committed) {
 		c.findings.Fails("M4", "%s: entry %d is of feature level %d, and %d is in force", p, e.Index, e.Need, level)
 	}
 	for b := range e.Image.Brokers() {
-		if !b.Fenced && !metadata.Supports(b.Features, level) {
+		if !metadata.Supports(b.Features, level) {
 			c.findings.Fails("M4", "%s: feature level %d is in force as of entry %d, and broker %d supports %v", p, level,
 				e.Index, b.ID, b.Features)
 		}
