@@ -33,6 +33,7 @@ type cluster struct {
 	cables   []*cable
 	cut      map[[2]int]bool // directions in which nothing arrives
 	lags     bool            // now and then something takes longer than an election
+	loud     bool            // the end of a process is always told to those who have links to it
 	history  history
 }
 

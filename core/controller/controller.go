@@ -28,6 +28,8 @@ type Controller struct {
 	ticker    ticker
 	members   members
 
+	succession succession
+
 	image    *metadata.Image // committed
 	term     uint64          // that this controller leads; 0: none
 	queue    queue
@@ -133,6 +135,7 @@ func (c *Controller) advance() {
 	if c.ticker.step(c) {
 		c.members.observe(c)
 	}
+	c.succession.step(c)
 	c.sessions.expire(c)
 	q := c.life.quorum
 	if q == nil {
@@ -236,7 +239,7 @@ func (c *Controller) wake() {
 	if c.fatal == nil {
 		c.out.WakeBy(min(
 			c.ticker.at, c.fetch.deadline(), c.sessions.deadline(), c.members.deadline(),
-			c.peers.deadline(), c.joining.deadline(c), c.stop.deadline(),
+			c.peers.deadline(), c.joining.deadline(c), c.stop.deadline(), c.succession.deadline(),
 			c.bootstrap.reason.deadline(c),
 		))
 	}

@@ -168,8 +168,15 @@ func (s *peers) event(c *Controller, ev *env.Event) {
 	case env.EventConnOpened:
 		p.link.open, p.at = true, c.now.Mono
 	case env.EventConnClosed:
+		greeted := p.hello != nil
 		s.lost(c, p)
 		p.link = link{}
+		switch {
+		case ev.Err == env.ERefused:
+			c.succession.gone(c, p.node)
+		case greeted:
+			p.at = c.now.Mono // whether anybody still listens is wanted now
+		}
 	case env.EventResponse:
 		if a, ok := p.link.answered(ev.Slot); ok {
 			res, _ := ev.Res.(kmsg.Response)
