@@ -29,6 +29,7 @@ const (
 	CanaryRaftVoteLost                           // 33
 	CanaryLeadsBeforeOwnTerm                     // 34
 	CanaryRaftAloneBeforeSync                    // 35
+	CanaryAppliedApart                           // 36
 	CanaryReadProofReused                        // 37
 	CanaryExpiredOneByOne                        // 38
 	CanaryStandbySkipsRecord                     // 39
@@ -82,6 +83,7 @@ var canaryInfos = [canaryCount]CanaryInfo{
 	CanaryRaftVoteLost:             {"33", "snapshot-loses-the-vote", "raft, CockroachDB #24854"},
 	CanaryLeadsBeforeOwnTerm:       {"34", "leads-before-its-own-term", "KAFKA-12619, Raft figure 8"},
 	CanaryRaftAloneBeforeSync:      {"35", "alone-applies-before-sync", "etcd #14370"},
+	CanaryAppliedApart:             {"36", "applied-index-apart-from-state", "etcd #13766"},
 	CanaryReadProofReused:          {"37", "proof-of-leadership-reused", "etcd #20418"},
 	CanaryExpiredOneByOne:          {"38", "expired-sessions-one-by-one", "KAFKA-13173"},
 	CanaryStandbySkipsRecord:       {"39", "standby-skips-a-record", "KAFKA-14275, KAFKA-14203, KAFKA-13104"},
