@@ -20,6 +20,8 @@ func (c *Controller) request(r *env.Request) {
 		c.registerBroker(r, body)
 	case *kmsg.BrokerHeartbeatRequest:
 		c.brokerHeartbeat(r, body)
+	case *kmsg.AlterPartitionRequest:
+		c.alterPartition(r, body)
 	case *kmsg.AllocateProducerIDsRequest:
 		c.allocateProducerIDs(r, body)
 	case *kmsg.CreatePartitionsRequest:

@@ -13,8 +13,12 @@ const (
 	CanaryAnyEpochFetches                        // 6
 	CanaryDivergedCounts                         // 8
 	CanaryHighWatermarkFirst                     // 9
+	CanaryBrokerEpochIgnored                     // 10
 	CanaryEpochReadLate                          // 11
+	CanaryLastReplicaStands                      // 12
+	CanaryUncleanStartAsClean                    // 13
 	CanaryCommitsUnderMinISR                     // 14
+	CanaryFencedInSync                           // 15
 	CanaryFollowerStateKept                      // 16
 	CanaryAckOfAnotherEpoch                      // 17
 	CanarySameLeaderTrusted                      // 18
@@ -67,8 +71,12 @@ var canaryInfos = [canaryCount]CanaryInfo{
 	CanaryAnyEpochFetches:          {"6", "fetch-of-any-leader-epoch", "KIP-320"},
 	CanaryDivergedCounts:           {"8", "diverged-fetch-counts", "KAFKA-13141"},
 	CanaryHighWatermarkFirst:       {"9", "high-watermark-before-truncation", "KAFKA-14704"},
+	CanaryBrokerEpochIgnored:       {"10", "broker-epoch-ignored", "KIP-903, KAFKA-14617"},
 	CanaryEpochReadLate:            {"11", "broker-epoch-read-late", "KAFKA-15221"},
+	CanaryLastReplicaStands:        {"12", "last-replica-stands", "KIP-966"},
+	CanaryUncleanStartAsClean:      {"13", "unclean-start-as-clean", "KAFKA-18635, KAFKA-15586"},
 	CanaryCommitsUnderMinISR:       {"14", "commits-under-min-isr", "KAFKA-15583"},
+	CanaryFencedInSync:             {"15", "fenced-replica-in-sync", "KIP-841, KAFKA-13916"},
 	CanaryFollowerStateKept:        {"16", "follower-state-outlives-epoch", "KIP-497, specification 6.5.4"},
 	CanaryAckOfAnotherEpoch:        {"17", "acknowledged-by-another-epoch", "own"},
 	CanarySameLeaderTrusted:        {"18", "same-leader-is-trusted", "KAFKA-7164"},

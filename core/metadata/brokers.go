@@ -73,6 +73,9 @@ func damageOf(old *Broker, r *Registration) damage {
 		d.home = r.Broker.Directories[0]
 	}
 	d.all = old == nil || r.PreviousEpoch != old.Epoch
+	if invariant.CanaryUncleanStartAsClean.On() {
+		d.all = old == nil
+	}
 	d.sound = slices.Clone(r.Broker.Directories)
 	lost := func(id DirectoryID) bool { return !slices.Contains(r.Broker.Directories, id) }
 	if old != nil && !slices.ContainsFunc(old.Directories, lost) {

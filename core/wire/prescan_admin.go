@@ -53,7 +53,7 @@ func scanAdmin(r *reader, key, version int16) bool {
 	case KeyMetadataIndex:
 		r.scanTags(true)
 	default:
-		return false
+		return scanPartitions(r, key, version)
 	}
 	return true
 }

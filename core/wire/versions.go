@@ -17,6 +17,7 @@ const (
 	KeyCreatePartitions        int16 = 37
 	KeyIncrementalAlterConfigs int16 = 44
 	KeyDescribeQuorum          int16 = 55
+	KeyAlterPartition          int16 = 56
 	KeyUpdateFeatures          int16 = 57
 	KeyDescribeCluster         int16 = 60
 	KeyBrokerRegistration      int16 = 62
@@ -102,6 +103,7 @@ var controllerVersions = [...]KeyVersions{
 	{KeyCreatePartitions, "CreatePartitions", 0, 3, 0, 2},
 	{KeyIncrementalAlterConfigs, "IncrementalAlterConfigs", 0, 1, 0, 1},
 	{KeyDescribeQuorum, "DescribeQuorum", 0, 2, 0, 0},
+	{KeyAlterPartition, "AlterPartition", 2, 3, 2, 0},
 	{KeyUpdateFeatures, "UpdateFeatures", 0, 2, 0, 0},
 	{KeyDescribeCluster, "DescribeCluster", 0, 2, 0, 0},
 	{KeyBrokerRegistration, "BrokerRegistration", 0, 4, 0, 0},

@@ -36,6 +36,7 @@ const apart = "the state and its index are one file here: what is applied is tak
 const (
 	rigged = "not found by 60 seeds of the scenario; a rig in core/quorum or core/controller catches it"
 	copied = "no scenario copies records between brokers yet; the model test of core/partition catches it"
+	judged = "no scenario of replicas yet; the machine of core/metadata catches it"
 	told   = "not found by 60 seeds of the scenario; the tests of core/broker catch it"
 )
 
@@ -49,8 +50,12 @@ var canaries = []canary{
 	{id: "6", scenario: "controller-failover", tier: "B", seen: true, expected: checks("R1 R3"), note: copied},
 	{id: "8", scenario: "controller-failover", tier: "B", seen: true, expected: checks("R5 R3 H1"), note: copied},
 	{id: "9", scenario: "controller-failover", tier: "B", seen: true, expected: checks("H9 H2 R5"), note: copied},
+	{id: "10", scenario: "controller-failover", tier: "C", seen: true, expected: checks("R6 R3 H1"), note: judged},
 	{id: "11", scenario: "controller-failover", tier: "C", seen: true, expected: checks("R6"), note: copied},
+	{id: "12", scenario: "controller-failover", tier: "B", seen: true, expected: checks("R2 H1"), note: judged},
+	{id: "13", scenario: "controller-failover", tier: "B", seen: true, expected: checks("R6 R3"), note: judged},
 	{id: "14", scenario: "controller-failover", tier: "B", seen: true, expected: checks("R10 R3"), note: copied},
+	{id: "15", scenario: "controller-failover", tier: "A", seen: true, expected: checks("R7 L1"), note: judged},
 	{id: "16", scenario: "controller-failover", tier: "C", seen: true, expected: checks("R3 H1"), note: copied},
 	{id: "17", scenario: "controller-failover", tier: "C", seen: true, expected: checks("R10 H1 H2"), note: copied},
 	{id: "18", scenario: "controller-failover", tier: "B", seen: true, expected: checks("R1"), note: copied},
