@@ -15,7 +15,7 @@ func mixedVersions() *Scenario {
 		Name:        "mixed-versions",
 		Description: "old software is replaced by new, machine by machine, and the feature level is raised",
 		Floors: Floors{
-			InFlightPercent: inFlightPercent,
+			CrashPercent: crashPercent, InFlightPercent: inFlightPercent,
 			Antecedents: clusterAntecedents("checked.M4", "upgrade.restarts", "upgrade.raised", "upgrade.raised_in_fault",
 				"upgrade.raise_refused", "upgrade.lower_refused", "upgrade.outdated_ended"),
 		},

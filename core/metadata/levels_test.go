@@ -74,3 +74,14 @@ func TestAClusterStartsWithWhatAllItsVotersSupport(t *testing.T) {
 		require.Equal(t, c.want, FoundingLevel(BuildLevels(), c.voters), name)
 	}
 }
+
+func TestALevelIsRefusedForAFencedBrokerToo(t *testing.T) {
+	image, err := imageAt(t, LevelFirst).Apply(2,
+		&BrokerRecord{Broker{ID: 2, Epoch: -1, Fenced: true, Features: old.Features()}})
+	require.NoError(t, err)
+	records, _, code, message := UpdateFeatures(image, BuildLevels().Advertised(),
+		[]FeatureUpdate{{FeatureName, LevelTopicsDated, Upgrade}})
+	require.Empty(t, records)
+	require.Equal(t, kafka.InvalidUpdateVersion, code)
+	require.Contains(t, message, "broker 2: upgrade its software first")
+}
