@@ -34,8 +34,16 @@ type flow struct {
 }
 
 func (s *cluster) dial(m *machine, link env.ConnID, addr string) {
-	i := slices.IndexFunc(s.machines, func(o *machine) bool { return address(o.node) == addr })
-	require.GreaterOrEqual(s.t, i, 0)
+	i := slices.IndexFunc(s.machines, func(o *machine) bool { return o.addr == addr })
+	if i < 0 {
+		// Nobody listens there any more.
+		s.after(s.delay(), func() {
+			if m.c != nil {
+				m.turn(env.Event{Kind: env.EventConnClosed, Conn: link, Err: env.ERefused})
+			}
+		})
+		return
+	}
 	b := s.machines[i]
 	c := &cable{
 		cluster: s, a: m, b: b, aLife: m.life, link: link,

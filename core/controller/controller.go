@@ -23,6 +23,7 @@ type Controller struct {
 
 	bootstrap bootstrap
 	joining   joining
+	announces announcing
 	peers     peers
 	snapshots snapshots
 	ticker    ticker
@@ -131,6 +132,7 @@ func (c *Controller) jobDone(ev *env.Event) {
 func (c *Controller) advance() {
 	c.bootstrap.step(c)
 	c.joining.step(c)
+	c.announces.step(c)
 	c.stop.step(c)
 	if c.ticker.step(c) {
 		c.members.observe(c)
@@ -239,7 +241,8 @@ func (c *Controller) wake() {
 	if c.fatal == nil {
 		c.out.WakeBy(min(
 			c.ticker.at, c.fetch.deadline(), c.sessions.deadline(), c.members.deadline(),
-			c.peers.deadline(), c.joining.deadline(c), c.stop.deadline(), c.succession.deadline(),
+			c.peers.deadline(), c.joining.deadline(c), c.announces.deadline(c), c.stop.deadline(),
+			c.succession.deadline(),
 			c.bootstrap.reason.deadline(c),
 		))
 	}

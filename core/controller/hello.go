@@ -130,6 +130,10 @@ func (c *Controller) greeted(p *peer, a *asked, m *wire.QuorumHelloResponse) {
 	}
 	if why != "" {
 		c.complain(p, why)
+		if len(p.addrs) > 1 {
+			c.peers.lost(c, p)
+			p.link.close(c, env.OK)
+		}
 		p.again(c)
 		return
 	}
@@ -137,7 +141,7 @@ func (c *Controller) greeted(p *peer, a *asked, m *wire.QuorumHelloResponse) {
 		p.at = c.now.Mono // what it says may be older than what was heard since
 		return
 	}
-	p.hello, p.told = m, ""
+	p.hello, p.told, p.found = m, "", p.addr
 	c.peers.learn(c, kafka.ControllerAddress{Node: kafka.BrokerID(m.LeaderID), Addr: m.LeaderAddress})
 }
 

@@ -56,6 +56,8 @@ func (c *Controller) request(r *env.Request) {
 		c.addRaftVoter(r, body)
 	case *kmsg.RemoveRaftVoterRequest:
 		c.removeRaftVoter(r, body)
+	case *kmsg.UpdateRaftVoterRequest:
+		c.updateRaftVoter(r, body)
 	default:
 		// The decoder of this listener passes nothing else.
 		invariant.Unreachable("a request that the controller does not know")

@@ -190,6 +190,7 @@ func TestMemoryEstimatesAreNotTooLow(t *testing.T) {
 		{scanQuorumTopic, unsafe.Sizeof(kmsg.DescribeQuorumRequestTopic{})},
 		{scanQuorumPartition, unsafe.Sizeof(kmsg.DescribeQuorumRequestTopicPartition{})},
 		{scanVoterListener, unsafe.Sizeof(kmsg.AddRaftVoterRequestListener{})},
+		{scanVoterListener, unsafe.Sizeof(kmsg.UpdateRaftVoterRequestListener{})},
 		{scanFeature, unsafe.Sizeof(kmsg.BrokerRegistrationRequestFeature{})},
 	} {
 		require.GreaterOrEqual(t, c.estimate, int64(c.actual))

@@ -28,6 +28,7 @@ const (
 	KeyDescribeTopicPartitions int16 = 75
 	KeyAddRaftVoter            int16 = 80
 	KeyRemoveRaftVoter         int16 = 81
+	KeyUpdateRaftVoter         int16 = 82
 
 	// KeyMetadataFetch is Stet's own: a broker reads the metadata log from a controller.
 	KeyMetadataFetch int16 = 30001
@@ -112,6 +113,7 @@ var controllerVersions = [...]KeyVersions{
 	{KeyAllocateProducerIDs, "AllocateProducerIds", 0, 0, 0, 0},
 	{KeyAddRaftVoter, "AddRaftVoter", 0, 1, 0, 0},
 	{KeyRemoveRaftVoter, "RemoveRaftVoter", 0, 0, 0, 0},
+	{KeyUpdateRaftVoter, "UpdateRaftVoter", 0, 0, 0, 0},
 	{KeyMetadataFetch, "MetadataFetch", 0, 0, 0, 0},
 	{KeyQuorumHello, "QuorumHello", 0, 0, 0, 0},
 	{KeyQuorumMessages, "QuorumMessages", 0, 0, 0, 0},
