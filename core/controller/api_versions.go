@@ -3,6 +3,7 @@ package controller
 import (
 	"stet/core/env"
 	"stet/core/kafka"
+	"stet/core/metadata"
 	"stet/core/wire"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -12,7 +13,7 @@ import (
 // is answered as version 0 with error 35.
 func (c *Controller) apiVersions(r *env.Request, m *kmsg.ApiVersionsRequest) {
 	answer := wire.NewApiVersionsResponse(wire.ControllerListener)
-	for _, f := range c.config.Levels.Advertised() {
+	for _, f := range metadata.AdvertisedFeatures() {
 		wire.AddSupportedFeature(answer, f.Name, f.Min, f.Max)
 	}
 	answer.FinalizedFeaturesEpoch = int64(c.image.Index())

@@ -34,16 +34,8 @@ type flow struct {
 }
 
 func (s *cluster) dial(m *machine, link env.ConnID, addr string) {
-	i := slices.IndexFunc(s.machines, func(o *machine) bool { return o.addr == addr })
-	if i < 0 {
-		// Nobody listens there any more.
-		s.after(s.delay(), func() {
-			if m.c != nil {
-				m.turn(env.Event{Kind: env.EventConnClosed, Conn: link, Err: env.ERefused})
-			}
-		})
-		return
-	}
+	i := slices.IndexFunc(s.machines, func(o *machine) bool { return address(o.node) == addr })
+	require.GreaterOrEqual(s.t, i, 0)
 	b := s.machines[i]
 	c := &cable{
 		cluster: s, a: m, b: b, aLife: m.life, link: link,
@@ -52,14 +44,9 @@ func (s *cluster) dial(m *machine, link env.ConnID, addr string) {
 	}
 	s.cables = append(s.cables, c)
 	s.after(s.delay(), func() {
-		cut := s.cut[[2]int{m.node, b.node}] || s.cut[[2]int{b.node, m.node}]
-		if b.c == nil || cut {
+		if b.c == nil || s.cut[[2]int{m.node, b.node}] || s.cut[[2]int{b.node, m.node}] {
 			c.over = true
-			err := env.ERefused
-			if cut {
-				err = env.ETimedOut
-			}
-			c.tell(m, c.aLife, env.Event{Kind: env.EventConnClosed, Conn: link, Err: err})
+			c.tell(m, c.aLife, env.Event{Kind: env.EventConnClosed, Conn: link, Err: env.ERefused})
 			c.forget()
 			return
 		}
@@ -182,11 +169,7 @@ func (c *cable) orphan(m *machine) {
 		return
 	}
 	c.over = true
-	how := c.cluster.random.IntN(3)
-	if c.cluster.loud {
-		how = min(how, 1)
-	}
-	c.reset(how)
+	c.reset(c.cluster.random.IntN(3))
 }
 
 // reset ends a cable: 0 lets what is on its way arrive, 1 drops it, 2 drops it and tells nobody.

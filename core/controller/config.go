@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"stet/core/kafka"
-	"stet/core/metadata"
 	"stet/core/quorum"
 )
 
@@ -14,7 +13,6 @@ type Config struct {
 	Controllers []kafka.ControllerAddress // the quorum to found; empty or only itself: of one
 	ClusterID   string                    // expected or chosen cluster id; empty: whatever there is, or a new one
 	Directory   string                    // data directory of the raft log, named as people know it; only told
-	Levels      metadata.Levels           // that the software of this node supports
 
 	// Defaults for topics whose creator says -1, the broker's for automatic creation too.
 	NumPartitions            int32
@@ -59,7 +57,6 @@ type Config struct {
 func DefaultConfig() Config {
 	return Config{
 		Directory:                "./data",
-		Levels:                   metadata.BuildLevels(),
 		NumPartitions:            1,
 		DefaultReplicationFactor: 1,
 		Topic:                    kafka.DefaultTopicConfig(),

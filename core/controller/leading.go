@@ -41,11 +41,10 @@ func (c *Controller) elected() {
 		if id == "" {
 			id = c.newClusterID()
 		}
-		voters := c.members.missing(c)
-		features := metadata.Features{Level: metadata.FoundingLevel(c.config.Levels, voters)}
+		features := metadata.Features{Level: metadata.CurrentLevel}
 		records := []metadata.Record{&metadata.ClusterRecord{ID: id, Features: features}}
 		records = append(records, metadata.FoundingSettings(c.config.Topic)...)
-		c.propose(append(records, voters...))
+		c.propose(append(records, c.members.missing(c)...))
 		return
 	}
 	for _, e := range c.image.IgnoredSettings(c.config.Topic) {

@@ -35,7 +35,7 @@ func (c *Controller) updateFeatures(r *env.Request, m *kmsg.UpdateFeaturesReques
 		}
 	}
 	records, outcomes, code, message := metadata.UpdateFeatures(c.queue.latest,
-		c.config.Levels.Advertised(), asked)
+		metadata.AdvertisedFeatures(), asked)
 	if m.ValidateOnly {
 		records = nil
 	}

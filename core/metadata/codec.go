@@ -22,41 +22,14 @@ import (
 // kinds that it does not know, and bytes behind the last field: it can not know what they ask for.
 const entryVersion = 1
 
-// recordVersion returns the version of the form of a kind that all levels have. Older forms never left a
-// raft log of a version that is still read.
+// recordVersion returns the version of the form of a kind. Older forms never left a raft log of a
+// version that is still read.
 func recordVersion(kind recordKind) byte {
 	switch kind {
 	case kindBroker, kindBrokerState, kindPartition:
 		return 2
 	}
 	return 1
-}
-
-// topicDatedVersion is the version of a topic's record that tells when it was created. It is written for
-// those that do: below LevelTopicsDated there are none.
-const topicDatedVersion = 2
-
-func versionOf(r Record) byte {
-	if t, ok := r.(*TopicRecord); ok && t.Created != 0 {
-		return topicDatedVersion
-	}
-	return recordVersion(r.kind())
-}
-
-// checkVersion says why software of these levels does not read a form.
-func (l Levels) checkVersion(kind recordKind, version byte) error {
-	if kind == kindTopic && version == topicDatedVersion {
-		if l.Max < LevelTopicsDated {
-			return fmt.Errorf("kind %d of version %d, which feature level %d brought; this software supports %d to %d",
-				kind, version, LevelTopicsDated, l.Min, l.Max)
-		}
-		return nil
-	}
-	if version != recordVersion(kind) {
-		return fmt.Errorf("kind %d of version %d; this software reads version %d",
-			kind, version, recordVersion(kind))
-	}
-	return nil
 }
 
 // AppendEntry appends the bytes of an entry that consists of the records.
@@ -69,9 +42,7 @@ func AppendEntry(dst []byte, records ...Record) []byte {
 }
 
 // DecodeEntry reads what AppendEntry wrote. The records share no memory with the entry.
-func DecodeEntry(entry []byte) ([]Record, error) { return decodeEntry(entry, BuildLevels()) }
-
-func decodeEntry(entry []byte, levels Levels) ([]Record, error) {
+func DecodeEntry(entry []byte) ([]Record, error) {
 	if len(entry) == 0 {
 		return nil, nil
 	}
@@ -82,7 +53,7 @@ func decodeEntry(entry []byte, levels Levels) ([]Record, error) {
 	in, known := reader{rest: entry[1:]}, &lists{}
 	var records []Record
 	for len(in.rest) > 0 && !in.bad {
-		r, err := decodeRecord(in.bytes(), known, levels)
+		r, err := decodeRecord(in.bytes(), known)
 		if in.bad {
 			break
 		}
@@ -115,8 +86,7 @@ func appendSized(dst []byte, r Record) []byte {
 }
 
 func appendRecord(dst []byte, r Record) []byte {
-	version := versionOf(r)
-	dst = append(dst, version, byte(r.kind()))
+	dst = append(dst, recordVersion(r.kind()), byte(r.kind()))
 	switch r := r.(type) {
 	case *ClusterRecord:
 		dst = appendString(dst, r.ID)
@@ -139,9 +109,6 @@ func appendRecord(dst []byte, r Record) []byte {
 		dst = append(dst, r.ID[:]...)
 		dst = appendString(dst, r.Name)
 		dst = appendConfigs(dst, r.Configs)
-		if version == topicDatedVersion {
-			dst = appendInt(dst, r.Created)
-		}
 	case *PartitionRecord:
 		dst = append(dst, r.TopicID[:]...)
 		dst = appendInt(dst, int64(r.ID))
@@ -219,16 +186,17 @@ func appendConfigs(dst []byte, configs []ConfigEntry) []byte {
 	return dst
 }
 
-func decodeRecord(b []byte, known *lists, levels Levels) (Record, error) {
+func decodeRecord(b []byte, known *lists) (Record, error) {
 	if len(b) < 2 {
 		return nil, fmt.Errorf("%d bytes are no record", len(b))
 	}
 	version, kind := b[0], recordKind(b[1])
-	if err := levels.checkVersion(kind, version); err != nil {
-		return nil, err
+	if version != recordVersion(kind) {
+		return nil, fmt.Errorf("kind %d of version %d; this software reads version %d",
+			kind, version, recordVersion(kind))
 	}
 	in := reader{rest: b[2:], known: known}
-	r := in.record(kind, version)
+	r := in.record(kind)
 	switch {
 	case r == nil:
 		return nil, fmt.Errorf("unknown kind %d", kind)
@@ -240,7 +208,7 @@ func decodeRecord(b []byte, known *lists, levels Levels) (Record, error) {
 	return r, nil
 }
 
-func (in *reader) record(kind recordKind, version byte) Record {
+func (in *reader) record(kind recordKind) Record {
 	switch kind {
 	case kindCluster:
 		return &ClusterRecord{in.string(), Features{int16(in.int(16))}}
@@ -255,13 +223,7 @@ func (in *reader) record(kind recordKind, version byte) Record {
 	case kindVoterRemoval:
 		return &VoterRemovalRecord{in.uint(64)}
 	case kindTopic:
-		r := &TopicRecord{ID: kafka.TopicID(in.id()), Name: in.string(), Configs: in.configs()}
-		if version == topicDatedVersion {
-			if r.Created = in.int(64); r.Created == 0 {
-				in.fail() // it would have another form
-			}
-		}
-		return r
+		return &TopicRecord{kafka.TopicID(in.id()), in.string(), in.configs()}
 	case kindPartition:
 		return &PartitionRecord{
 			kafka.TopicID(in.id()), kafka.PartitionID(in.int(32)), in.partition(),

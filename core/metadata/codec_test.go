@@ -25,8 +25,7 @@ func oneOfEach() []Record {
 			[]FeatureRange{{FeatureName, 1, 2}},
 		}},
 		&VoterRecord{Voter{ID: 1<<64 - 1}},
-		&TopicRecord{kafka.TopicID{7}, "name", []ConfigEntry{{"a", "1"}, {"b", ""}}, 0},
-		&TopicRecord{kafka.TopicID{8}, "dated", nil, 1 << 41},
+		&TopicRecord{kafka.TopicID{7}, "name", []ConfigEntry{{"a", "1"}, {"b", ""}}},
 		&PartitionRecord{kafka.TopicID{7}, 0, Partition{
 			Replicas: []kafka.BrokerID{3, 1 << 30}, Directories: []DirectoryID{{1}, {}},
 			LeaderEpoch: 5, Epoch: 9,
@@ -50,7 +49,7 @@ func TestEveryRecordSurvivesItsBytes(t *testing.T) {
 	records, err := DecodeEntry(entry)
 	require.NoError(t, err)
 	require.Equal(t, oneOfEach(), records)
-	long := &TopicRecord{kafka.TopicID{1}, string(make([]byte, 20_000)), nil, 0}
+	long := &TopicRecord{kafka.TopicID{1}, string(make([]byte, 20_000)), nil}
 	records, err = DecodeEntry(AppendEntry(nil, long, long))
 	require.NoError(t, err)
 	require.Equal(t, []Record{long, long}, records)
@@ -60,16 +59,16 @@ func TestTruncatedAndForeignRecordsAreRefused(t *testing.T) {
 	for _, r := range oneOfEach() {
 		b := appendRecord(nil, r)
 		for n := range b {
-			_, err := decodeRecord(b[:n], &lists{}, BuildLevels())
+			_, err := decodeRecord(b[:n], &lists{})
 			require.Error(t, err, "%T cut to %d bytes", r, n)
 		}
-		_, err := decodeRecord(append(b[:len(b):len(b)], 0), &lists{}, BuildLevels())
+		_, err := decodeRecord(append(b[:len(b):len(b)], 0), &lists{})
 		require.Error(t, err, "%T with a byte too many", r)
-		b[0] += 2 // the topic's has two
-		_, err = decodeRecord(b, &lists{}, BuildLevels())
+		b[0]++
+		_, err = decodeRecord(b, &lists{})
 		require.ErrorContains(t, err, "version")
 		b[0], b[1] = 1, 200
-		_, err = decodeRecord(b, &lists{}, BuildLevels())
+		_, err = decodeRecord(b, &lists{})
 		require.ErrorContains(t, err, "unknown kind")
 	}
 	_, err := DecodeEntry([]byte{9})
@@ -111,7 +110,7 @@ func FuzzDecodeSnapshot(f *testing.F) {
 	f.Add(image.AppendSnapshot(nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if len(b) >= 5 {
-			_, _ = decodeSnapshotBody(b[1:len(b)-4], BuildLevels())
+			_, _ = decodeSnapshotBody(b[1 : len(b)-4])
 		}
 	})
 }

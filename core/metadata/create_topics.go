@@ -28,11 +28,10 @@ type Assignment struct {
 	Replicas  []kafka.BrokerID
 }
 
-// TopicDefaults are what a request leaves open: values for -1, and when it was decided.
+// TopicDefaults are used where a request says -1.
 type TopicDefaults struct {
 	Partitions        int32
 	ReplicationFactor int16
-	NowMs             int64 // wall clock
 }
 
 // CreatedTopic is the outcome for one topic. On an error only Name, Error and Message are set.
@@ -103,11 +102,7 @@ func (c *creation) create(t *NewTopic, twice bool) refusal {
 	c.names = append(c.names, t.Name)
 	c.partitions += len(placed)
 	id := c.newID()
-	topic := &TopicRecord{ID: id, Name: t.Name, Configs: configs}
-	if c.image.Features().datesTopics() {
-		topic.Created = c.defaults.NowMs
-	}
-	c.records = append(c.records, topic)
+	c.records = append(c.records, &TopicRecord{ID: id, Name: t.Name, Configs: configs})
 	for i := range placed {
 		c.records = append(c.records, &PartitionRecord{id, kafka.PartitionID(i), placed[i]})
 	}

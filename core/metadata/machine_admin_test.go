@@ -67,7 +67,7 @@ func (m *machine) vote(t *rapid.T) {
 		return
 	}
 	m.lives++
-	v := Voter{ID: id, Directory: DirectoryID{m.lives}, Features: BuildLevels().Features()}
+	v := Voter{ID: id, Directory: DirectoryID{m.lives}, Features: SupportedFeatures()}
 	m.apply(t, []Record{&VoterRecord{v}})
 	require.Equal(t, v, *m.image.Voter(id))
 }

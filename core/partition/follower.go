@@ -79,8 +79,11 @@ func (r *Replica) Follow(f Following, out *env.Effects) {
 		return // the metadata went back, the log does not
 	}
 	r.follow = &follower{Following: f, logStart: r.log.LogStartOffset()}
-	if before != nil && before.Leader == f.Leader && invariant.CanarySameLeaderTrusted.On() {
-		r.follow.trusting = true
+	if before != nil {
+		r.follow.idle = before.idle
+		if before.Leader == f.Leader && invariant.CanarySameLeaderTrusted.On() {
+			r.follow.trusting = true
+		}
 	}
 	if invariant.CanaryTruncatesToHighWatermark.On() && f.Leader != kafka.NoBroker {
 		r.truncate(truncation{to: r.highWatermark}, out)

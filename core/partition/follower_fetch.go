@@ -58,6 +58,7 @@ func (r *Replica) ReadForFollower(now env.Now, w FollowerFetch, out *env.Effects
 		invariant.Sometimes(true, invariant.MarkFollowerDiverges)
 		read := RefusedRead(kafka.None)
 		read.Diverging = d
+		read.HighWatermark, read.LogStartOffset = r.highWatermark, r.log.LogStartOffset()
 		return read
 	}
 	read := r.findForFollower(&w, out)

@@ -25,7 +25,6 @@ type Committed struct {
 	quorum.Entry
 	Image *metadata.Image // after it
 	Step  int64           // when it was first seen to be applied
-	Need  int16           // the feature level that it takes to read the log up to here
 }
 
 // membership is the membership up to an index.
@@ -121,7 +120,6 @@ func (c *Cluster) checkApplied(v *Voter, before *seen) {
 		return
 	}
 	c.checkImage(v)
-	c.checkLevels(v.Place, v.Levels, to.Index)
 }
 
 // checkEntry compares an entry with the ledger, or adds it. It says whether all is well.
@@ -153,12 +151,7 @@ func (c *Cluster) checkEntry(v *Voter, e *quorum.Entry, before *seen) bool {
 	}
 	kept := quorum.Entry{Index: e.Index, Term: e.Term, Kind: e.Kind, Data: bytes.Clone(e.Data)}
 	changed := l.Image(last.Index)
-	need := int16(0)
-	if before := l.at(last.Index); before != nil {
-		need = before.Need
-	}
-	l.entries = append(l.entries, Committed{kept, image, l.step(), needOf(need, &kept, image)})
-	c.checkForce(v.Place, l.at(e.Index))
+	l.entries = append(l.entries, Committed{kept, image, l.step()})
 	c.checkDurable(v, quorum.Position{Index: e.Index, Term: e.Term}, before)
 	c.checkAssignment(changed, image)
 	return true
