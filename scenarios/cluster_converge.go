@@ -45,6 +45,7 @@ func (r *clusterRun) converged() bool {
 	for _, m := range r.machines {
 		plan := r.plan.MachineAt(m.Place)
 		switch {
+		case r.watch.outdated(m): // it is refused, and gives up
 		case m.Node() == nil:
 			r.missing = fmt.Sprintf("%s does not run", m.Place)
 		case plan.Controller && controllerOf(m) != leader && !r.follows(leader, controllerOf(m)):

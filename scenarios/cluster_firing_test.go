@@ -10,6 +10,7 @@ import (
 	"stet/core/record"
 	"stet/core/wire"
 	"stet/linearizability/metadata"
+	"stet/node"
 	"stet/scenarios/schedule"
 	"stet/sim"
 	"stet/sim/client"
@@ -182,4 +183,22 @@ func TestTheBudgetOfAClusterIsRecoverable(t *testing.T) {
 			require.NoError(t, reparsed(p.Schedule))
 		}
 	}
+}
+
+func TestOldSoftwareInAClusterOfANewLevelFiresM4(t *testing.T) {
+	r := played(t)
+	r.watch.levels[1] = levelsOf(&schedule.Machine{MachineSettings: schedule.MachineSettings{Level: 1}})
+	m := r.machines[0]
+	r.watch.brokerEnded(m)
+	r.firing(t, "M4", func() { m.Tap.Turned(node.BrokerLoop, &env.Effects{}) })
+}
+
+func TestALevelThatIsSaidToBeInForceAndIsNotFiresM4(t *testing.T) {
+	r := played(t)
+	o := r.newOperator(firstOperator, r.plan.Clients.Impatience)
+	op := &schedule.Operation{Kind: schedule.RaiseLevel}
+	op.Level = 3
+	r.firing(t, "M4", func() { o.judgeLevel(op, 2, kafka.None) })
+	op.Kind, op.Level = schedule.LowerLevel, 1
+	r.firing(t, "M4", func() { o.judgeLevel(op, 2, kafka.None) })
 }

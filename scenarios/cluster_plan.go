@@ -118,6 +118,7 @@ func (p *clusterPlan) nodeConfig(m *schedule.Machine) node.Config {
 		}
 	}
 	c.Controller.Advertise = sim.ControllerAddr(m.Place())
+	c.Broker.Levels, c.Controller.Levels = levelsOf(m), levelsOf(m)
 	return c
 }
 

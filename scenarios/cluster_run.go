@@ -101,6 +101,7 @@ func (r *clusterRun) play() {
 	r.world.Run(clusterFault, func() bool { return r.done() || r.exhausted() })
 	r.saboteur.heal()
 	if !r.until("L8", "every operation ends", endTime, r.done) ||
+		!r.until("L6", "the upgrade is finished", endTime, r.upgraded()) ||
 		!r.until("L6", "the cluster converges", endTime, r.converged) ||
 		!r.until("L8", "the cluster can be administered", endTime, r.probe()) {
 		r.tell()

@@ -1,12 +1,14 @@
 package scenarios
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"stet/scenarios/schedule"
+	"stet/sim"
 )
 
 // alone is a scenario of a cluster with one controller and as many brokers as it likes.
@@ -65,4 +67,30 @@ func TestAMachineMayBeLeftOut(t *testing.T) {
 func reparsed(s *schedule.Schedule) error {
 	_, err := schedule.Parse(strings.NewReader(s.String()))
 	return err
+}
+
+func TestARollingUpgradeReplays(t *testing.T) {
+	for _, seed := range []uint64{4, 5} {
+		r := Run(mixedVersions(), seed, Options{Record: true})
+		require.Equal(t, Passed, r.Check, "%v", r.Evidence)
+		require.EqualValues(t, 1, r.Counters["upgrade.raised"], "seed %d", seed)
+		require.Contains(t, r.Schedule.String(), " upgrade node=")
+		back, err := schedule.Parse(strings.NewReader(r.Schedule.String()))
+		require.NoError(t, err)
+		require.True(t, slices.ContainsFunc(back.Machines, func(m schedule.Machine) bool { return m.Level == 1 }))
+		again := Run(mixedVersions(), back.Seed, Options{Schedule: back})
+		require.Equal(t, r.Hash, again.Hash, "seed %d", seed)
+		require.Empty(t, again.Missed)
+	}
+}
+
+// TestAMachineThatNobodyUpgradesStaysOut is about schedules that were made smaller: old software that
+// came when the level was in force already is refused, and nothing is expected of it.
+func TestAMachineThatNobodyUpgradesStaysOut(t *testing.T) {
+	p := clusterPlanOf(alone(), 3, Options{Calm: true})
+	p.joiner(draw{sim.NewEntropy(1).Stream("plan", 0)}, true, 1, sim.Second)
+	p.Machines[len(p.Machines)-1].Broker = true
+	r := Run(alone(), 3, Options{Schedule: p.Schedule})
+	require.Equal(t, Passed, r.Check, "%v", r.Evidence)
+	require.Positive(t, r.Counters["upgrade.outdated_ended"])
 }

@@ -7,6 +7,7 @@ import (
 	"stet/core/controller"
 	"stet/core/env"
 	"stet/core/kafka"
+	"stet/core/metadata"
 	"stet/core/quorum"
 	"stet/node"
 	"stet/scenarios/invariants"
@@ -23,8 +24,10 @@ type clusterWatch struct {
 	damaged map[sim.Place]bool
 	deposed *deposed
 	sources *sources
-	voters  map[sim.Place]*quorum.Quorum // as last seen
-	lives   map[sim.Place]int            // of voters: a process has several, one after each failure of its log
+	voters  map[sim.Place]*quorum.Quorum  // as last seen
+	lives   map[sim.Place]int             // of voters: a process has several, one after each failure of its log
+	levels  map[sim.Place]metadata.Levels // of the software that a machine was last started with
+	level   int16                         // in force, as last seen
 }
 
 func newClusterWatch(r *clusterRun) *clusterWatch {
@@ -32,6 +35,7 @@ func newClusterWatch(r *clusterRun) *clusterWatch {
 	w := &clusterWatch{
 		clusterRun: r, state: invariants.New(stateFindings{r.findings}, step), damaged: map[sim.Place]bool{},
 		voters: map[sim.Place]*quorum.Quorum{}, lives: map[sim.Place]int{},
+		levels: map[sim.Place]metadata.Levels{},
 	}
 	w.deposed = &deposed{w, map[sim.Place]*overlap{}}
 	w.sources = &sources{w, map[sim.Place]map[env.ConnID]kafka.BrokerID{}}
@@ -76,7 +80,10 @@ func (w *clusterWatch) connect() {
 		switch {
 		case s.Fatal != nil:
 			w.findings.counters["node.fatal"]++
-			if w.saboteur.healed {
+			switch {
+			case w.outdated(m):
+				w.findings.counters["upgrade.outdated_ended"]++
+			case w.saboteur.healed:
 				w.findings.fails("L9", "%s gives up without a fault: %v", m.Place, s.Fatal)
 			}
 			w.brokerEnded(m)
@@ -97,7 +104,7 @@ func (w *clusterWatch) brokerEnded(m *sim.Machine) {
 }
 
 // started implements watcher.
-func (w *clusterWatch) started(*sim.Machine) {}
+func (w *clusterWatch) started(m *sim.Machine) { w.levels[m.Place] = m.Config.Broker.Levels }
 
 // struck implements watcher.
 func (w *clusterWatch) struck(op sim.DiskOp, _ schedule.Verb) {
@@ -135,8 +142,9 @@ func (t *machineTap) Turned(l node.LoopID, out *env.Effects) {
 		if q := core.Voter(); q != nil {
 			state.Controller(&invariants.Voter{
 				Place: m.Place, Life: t.watch.lifeOf(m, q), Status: q.Status(), Log: q, Image: core.Image(),
-				Ready: core.Ready(), Disk: m.Disk,
+				Ready: core.Ready(), Disk: m.Disk, Levels: t.watch.levels[m.Place],
 			})
+			t.watch.noteLevel()
 			t.watch.deposed.turned(m, core)
 		}
 		for i := range out.Conn {
@@ -146,7 +154,7 @@ func (t *machineTap) Turned(l node.LoopID, out *env.Effects) {
 		}
 	case *broker.Broker:
 		t.watch.sources.asked(m, out)
-		state.Broker(m.Place, m.Lives(), core.Image())
+		state.Broker(m.Place, t.watch.levels[m.Place], core.Image())
 	}
 }
 

@@ -33,6 +33,8 @@ const maxTries = 6
 const (
 	firstOperator = 400
 	probeOperator = 490
+
+	upgradeOperator = 491
 )
 
 func (r *clusterRun) newOperator(id int, impatience sim.Interval) *operator {
@@ -155,8 +157,11 @@ func (o *operator) carryOut(op *schedule.Operation) bool {
 		return o.cargo.read(o, name)
 	case schedule.AddVoter, schedule.RemoveVoter:
 		return o.changeVoters(op)
-	case schedule.RaiseFeatures:
-		return o.settled(o.admin.RaiseFeatures(int16(op.Partitions)))
+	case schedule.Upgrade:
+		o.upgrade(op)
+	case schedule.RaiseLevel, schedule.LowerLevel:
+		code := o.setLevel(op)
+		return o.settled(code) || code == kafka.InvalidUpdateVersion
 	case schedule.Identify:
 		return o.settled(o.identify())
 	}

@@ -31,7 +31,7 @@ func All() []*Scenario {
 func Clusters() []*Scenario {
 	return []*Scenario{
 		clockChaos(), controllerDiskLoss(), controllerFailover(), deleteRecreate(), membershipChange(),
-		quorumPartition(),
+		mixedVersions(), quorumPartition(),
 	}
 }
 

@@ -209,6 +209,16 @@ func (s *saboteur) stopped(m *sim.Machine) {
 	}
 }
 
+// restart stops a process cleanly and starts the machine again, as an operator does; it is no fault. It
+// says whether there was a process.
+func (s *saboteur) restart(m *sim.Machine) bool {
+	if _, stops := s.stopping[m.Place]; m.Running() && !stops {
+		s.stopping[m.Place] = 0
+		m.Stop()
+	}
+	return m.Running()
+}
+
 func (s *saboteur) startLater(m *sim.Machine, d sim.Time) {
 	s.world.Scheduler.After(d, 0, sim.KindFault, func() { s.start(m) })
 }

@@ -71,6 +71,7 @@ given with --config (its keys are the flags; "set" is a map of Kafka names), the
 	flags.StringVar(&f.Config, "config", "", "YAML file of settings")
 	flags.StringVar(&f.LogFormat, "log-format", "text", "text or json")
 	flags.StringArrayVar(&f.Set, "set", nil, "KEY=VALUE under Kafka's name; may be repeated")
+	plant(c)
 	return c
 }
 

@@ -555,9 +555,9 @@ func TestVersionsTellFeatures(t *testing.T) {
 	m := kmsg.NewPtrApiVersionsRequest()
 	m.Version, m.ClientSoftwareName, m.ClientSoftwareVersion = 4, "test", "1"
 	answer := h.call(m).(*kmsg.ApiVersionsResponse)
-	require.Len(t, answer.SupportedFeatures, len(metadata.AdvertisedFeatures()))
+	require.Len(t, answer.SupportedFeatures, len(metadata.BuildLevels().Advertised()))
 	require.EqualValues(t, h.broker.image.Index(), answer.FinalizedFeaturesEpoch)
-	require.Len(t, answer.FinalizedFeatures, len(metadata.AdvertisedFeatures()))
+	require.Len(t, answer.FinalizedFeatures, len(metadata.BuildLevels().Advertised()))
 	require.Equal(t, "metadata.version", answer.FinalizedFeatures[0].Name)
 	require.EqualValues(t, 33, answer.FinalizedFeatures[0].MaxVersionLevel)
 }

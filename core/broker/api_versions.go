@@ -3,7 +3,6 @@ package broker
 import (
 	"stet/core/env"
 	"stet/core/kafka"
-	"stet/core/metadata"
 	"stet/core/wire"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -28,7 +27,7 @@ func (b *Broker) apiVersions(r *env.Request, o origin, m *kmsg.ApiVersionsReques
 
 // addFeatures tells the levels of behaviour (KIP-584), as of this broker's image.
 func (b *Broker) addFeatures(answer *kmsg.ApiVersionsResponse) {
-	for _, f := range metadata.AdvertisedFeatures() {
+	for _, f := range b.config.Levels.Advertised() {
 		wire.AddSupportedFeature(answer, f.Name, f.Min, f.Max)
 	}
 	answer.FinalizedFeaturesEpoch = int64(b.image.Index())

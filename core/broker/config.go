@@ -6,6 +6,7 @@ import (
 
 	"stet/core/env"
 	"stet/core/kafka"
+	"stet/core/metadata"
 )
 
 // Listener is an address that clients are told.
@@ -25,6 +26,7 @@ type Config struct {
 	Listeners   []Listener
 	InterBroker string                    // name of the listener that brokers use among themselves; "": the first
 	Controllers []kafka.ControllerAddress // that metadata comes from; never empty
+	Levels      metadata.Levels           // that the software of this node supports
 
 	// Topic holds the values of topic configurations where neither the topic nor the cluster
 	// sets one.
@@ -65,6 +67,7 @@ func DefaultConfig() Config {
 	return Config{
 		Directories:              []string{"./data"},
 		Controllers:              []kafka.ControllerAddress{{Node: 1}},
+		Levels:                   metadata.BuildLevels(),
 		Topic:                    kafka.DefaultTopicConfig(),
 		AutoCreateTopics:         true,
 		NumPartitions:            1,

@@ -83,7 +83,7 @@ func (f *metadataFollower) pause(b *Broker) {
 
 // take applies an answer and asks for the next.
 func (f *metadataFollower) take(b *Broker, r *wire.MetadataFetchResponse) {
-	image, err := f.apply(b.image, r)
+	image, err := f.apply(b.image, b.config.Levels, r)
 	if err != nil {
 		b.fail("apply metadata after index %d: %w", b.image.Index(), err)
 		return
@@ -107,11 +107,11 @@ func (f *metadataFollower) take(b *Broker, r *wire.MetadataFetchResponse) {
 }
 
 // apply returns the image after an answer. What is older than the image was applied before.
-func (f *metadataFollower) apply(image *metadata.Image, r *wire.MetadataFetchResponse) (
-	*metadata.Image, error,
-) {
+func (f *metadataFollower) apply(image *metadata.Image, levels metadata.Levels,
+	r *wire.MetadataFetchResponse,
+) (*metadata.Image, error) {
 	if r.Snapshot != nil {
-		newer, err := metadata.DecodeSnapshot(r.Snapshot)
+		newer, err := levels.DecodeSnapshot(r.Snapshot)
 		if err != nil {
 			return nil, err
 		}
@@ -125,7 +125,7 @@ func (f *metadataFollower) apply(image *metadata.Image, r *wire.MetadataFetchRes
 			continue
 		}
 		var err error
-		if image, err = image.ApplyEntry(metadata.Index(e.Index), e.Record); err != nil {
+		if image, err = levels.ApplyEntry(image, metadata.Index(e.Index), e.Record); err != nil {
 			return nil, err
 		}
 	}

@@ -192,3 +192,32 @@ func TestProducerIDsAreAskedOfTheControllerThatLeads(t *testing.T) {
 	require.Equal(t, "k3", h.peer)
 	require.Equal(t, kafka.None, ask())
 }
+
+// A controller that begins to lead begins all sessions anew, that of this broker's former process too. So
+// the patience with it counts for each of them.
+func TestPatienceWithAFormerSessionCountsForEachController(t *testing.T) {
+	h := newHarness(t, nil)
+	h.kill()
+	h.controller.duplicate = true
+	h.launch()
+	wait := func() {
+		for end := h.now.Mono.Add(h.config.DuplicateTimeout - time.Second); h.now.Mono < end; {
+			h.tick(h.config.HeartbeatInterval.Milliseconds())
+			h.deliver()
+			if len(h.controller.waiting) > 0 { // the link is alive
+				h.answerFetch(&wire.MetadataFetchResponse{CommittedIndex: int64(h.controller.image.Index())})
+				h.deliver()
+			}
+		}
+	}
+	for range 3 { // elections
+		wait()
+		require.NoError(t, h.broker.Fatal())
+		h.turn(env.Event{Kind: env.EventConnClosed, Conn: h.link})
+		h.tick(linkPause.Milliseconds())
+		h.deliver()
+	}
+	wait()
+	wait()
+	require.ErrorContains(t, h.broker.Fatal(), "another broker with node id 1 is alive")
+}

@@ -487,7 +487,7 @@ func (c *standIn) register(m *kmsg.BrokerRegistrationRequest) kmsg.Response {
 	asked := metadata.Registration{PreviousEpoch: kafka.BrokerEpoch(m.PreviousBrokerEpoch)}
 	b := &asked.Broker
 	b.ID, b.Incarnation = kafka.BrokerID(m.BrokerID), m.IncarnationID
-	b.Features = metadata.SupportedFeatures()
+	b.Features = metadata.BuildLevels().Features()
 	for _, l := range m.Listeners {
 		b.Endpoints = append(b.Endpoints, metadata.Endpoint{Name: l.Name, Host: l.Host, Port: l.Port})
 	}

@@ -50,7 +50,7 @@ func (r *registration) request(b *Broker) *kmsg.BrokerRegistrationRequest {
 	if b.config.Rack != "" {
 		m.Rack = &b.config.Rack
 	}
-	for _, f := range metadata.SupportedFeatures() {
+	for _, f := range b.config.Levels.Features() {
 		feature := kmsg.NewBrokerRegistrationRequestFeature()
 		feature.Name, feature.MinSupportedVersion, feature.MaxSupportedVersion = f.Name, f.Min, f.Max
 		m.Features = append(m.Features, feature)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"stet/core/env"
+	"stet/core/invariant"
 	"stet/core/kafka"
 	"stet/core/metadata"
 	"stet/core/quorum"
@@ -60,6 +61,10 @@ func (s *members) add(c *Controller, v *metadata.Voter) (code kafka.ErrorCode, w
 	}
 	if p := c.peers.ofVoter(v.ID); p != nil {
 		v.Features = levels(&p.hello.QuorumController)
+		if level := c.queue.latest.Features().Level; !metadata.Supports(v.Features, level) {
+			invariant.Sometimes(true, invariant.MarkNodeOutdated)
+			return kafka.UnsupportedVersion, outdated(&p.hello.QuorumController, level)
+		}
 	}
 	if _, ok := c.propose([]metadata.Record{&metadata.VoterRecord{Voter: *v}}); !ok {
 		return kafka.RequestTimedOut, "too much is under way"

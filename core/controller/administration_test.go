@@ -146,7 +146,7 @@ func TestFeaturesInForceStayAndOthersAreRefused(t *testing.T) {
 		m.FeatureUpdates[0].MaxVersionLevel++
 		answer = r.call(m).(*kmsg.UpdateFeaturesResponse)
 		require.Equal(t, kafka.InvalidUpdateVersion, kafka.ErrorCode(answer.ErrorCode))
-		require.Contains(t, *answer.ErrorMessage, "stet.version: level 2 is not supported")
+		require.Contains(t, *answer.ErrorMessage, "stet.version: level 3 is not supported")
 	}
 	require.Equal(t, metadata.CurrentLevel, r.c.Image().Features().Level)
 }

@@ -3,7 +3,6 @@ package controller
 import (
 	"stet/core/env"
 	"stet/core/kafka"
-	"stet/core/metadata"
 	"stet/core/wire"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -13,7 +12,7 @@ import (
 // is answered as version 0 with error 35.
 func (c *Controller) apiVersions(r *env.Request, m *kmsg.ApiVersionsRequest) {
 	answer := wire.NewApiVersionsResponse(wire.ControllerListener)
-	for _, f := range metadata.AdvertisedFeatures() {
+	for _, f := range c.config.Levels.Advertised() {
 		wire.AddSupportedFeature(answer, f.Name, f.Min, f.Max)
 	}
 	answer.FinalizedFeaturesEpoch = int64(c.image.Index())

@@ -34,8 +34,16 @@ type flow struct {
 }
 
 func (s *cluster) dial(m *machine, link env.ConnID, addr string) {
-	i := slices.IndexFunc(s.machines, func(o *machine) bool { return address(o.node) == addr })
-	require.GreaterOrEqual(s.t, i, 0)
+	i := slices.IndexFunc(s.machines, func(o *machine) bool { return o.addr == addr })
+	if i < 0 {
+		// Nobody listens there any more.
+		s.after(s.delay(), func() {
+			if m.c != nil {
+				m.turn(env.Event{Kind: env.EventConnClosed, Conn: link, Err: env.ERefused})
+			}
+		})
+		return
+	}
 	b := s.machines[i]
 	c := &cable{
 		cluster: s, a: m, b: b, aLife: m.life, link: link,
@@ -44,9 +52,14 @@ func (s *cluster) dial(m *machine, link env.ConnID, addr string) {
 	}
 	s.cables = append(s.cables, c)
 	s.after(s.delay(), func() {
-		if b.c == nil || s.cut[[2]int{m.node, b.node}] || s.cut[[2]int{b.node, m.node}] {
+		cut := s.cut[[2]int{m.node, b.node}] || s.cut[[2]int{b.node, m.node}]
+		if b.c == nil || cut {
 			c.over = true
-			c.tell(m, c.aLife, env.Event{Kind: env.EventConnClosed, Conn: link, Err: env.ERefused})
+			err := env.ERefused
+			if cut {
+				err = env.ETimedOut
+			}
+			c.tell(m, c.aLife, env.Event{Kind: env.EventConnClosed, Conn: link, Err: err})
 			c.forget()
 			return
 		}
@@ -169,7 +182,11 @@ func (c *cable) orphan(m *machine) {
 		return
 	}
 	c.over = true
-	c.reset(c.cluster.random.IntN(3))
+	how := c.cluster.random.IntN(3)
+	if c.cluster.loud {
+		how = min(how, 1)
+	}
+	c.reset(how)
 }
 
 // reset ends a cable: 0 lets what is on its way arrive, 1 drops it, 2 drops it and tells nobody.

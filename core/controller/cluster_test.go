@@ -33,6 +33,7 @@ type cluster struct {
 	cables   []*cable
 	cut      map[[2]int]bool // directions in which nothing arrives
 	lags     bool            // now and then something takes longer than an election
+	loud     bool            // the end of a process is always told to those who have links to it
 	history  history
 }
 
@@ -40,6 +41,7 @@ type cluster struct {
 type machine struct {
 	cluster  *cluster
 	node     int
+	addr     string // where it listens
 	config   Config
 	world    *logtest.World
 	c        *Controller // nil: down
@@ -93,7 +95,7 @@ func address(node int) string { return "n" + string(rune('0'+node)) + ":9093" }
 
 // add makes a place for a node whose list has the nodes 1 to listed.
 func (s *cluster) add(node, listed int) *machine {
-	m := &machine{cluster: s, node: node, config: DefaultConfig()}
+	m := &machine{cluster: s, node: node, addr: address(node), config: DefaultConfig()}
 	m.config.SessionTimeout, m.config.ReconnectGrace = 9*time.Second, time.Second
 	m.config.NodeID, m.config.Advertise = kafka.BrokerID(node), address(node)
 	m.config.TickInterval = 20 * time.Millisecond

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"stet/core/kafka"
+	"stet/core/metadata"
 	"stet/core/quorum"
 )
 
@@ -13,6 +14,7 @@ type Config struct {
 	Controllers []kafka.ControllerAddress // the quorum to found; empty or only itself: of one
 	ClusterID   string                    // expected or chosen cluster id; empty: whatever there is, or a new one
 	Directory   string                    // data directory of the raft log, named as people know it; only told
+	Levels      metadata.Levels           // that the software of this node supports
 
 	// Defaults for topics whose creator says -1, the broker's for automatic creation too.
 	NumPartitions            int32
@@ -57,6 +59,7 @@ type Config struct {
 func DefaultConfig() Config {
 	return Config{
 		Directory:                "./data",
+		Levels:                   metadata.BuildLevels(),
 		NumPartitions:            1,
 		DefaultReplicationFactor: 1,
 		Topic:                    kafka.DefaultTopicConfig(),

@@ -23,10 +23,13 @@ type Controller struct {
 
 	bootstrap bootstrap
 	joining   joining
+	announces announcing
 	peers     peers
 	snapshots snapshots
 	ticker    ticker
 	members   members
+
+	succession succession
 
 	image    *metadata.Image // committed
 	term     uint64          // that this controller leads; 0: none
@@ -129,10 +132,12 @@ func (c *Controller) jobDone(ev *env.Event) {
 func (c *Controller) advance() {
 	c.bootstrap.step(c)
 	c.joining.step(c)
+	c.announces.step(c)
 	c.stop.step(c)
 	if c.ticker.step(c) {
 		c.members.observe(c)
 	}
+	c.succession.step(c)
 	c.sessions.expire(c)
 	q := c.life.quorum
 	if q == nil {
@@ -207,7 +212,7 @@ func (c *Controller) apply(e *quorum.Entry) {
 		c.image = image
 		return
 	}
-	image, err := c.image.ApplyEntry(metadata.Index(e.Index), data)
+	image, err := c.config.Levels.ApplyEntry(c.image, metadata.Index(e.Index), data)
 	if err != nil {
 		// Nobody may act on a log that does not make sense.
 		c.fail(err)
@@ -236,7 +241,8 @@ func (c *Controller) wake() {
 	if c.fatal == nil {
 		c.out.WakeBy(min(
 			c.ticker.at, c.fetch.deadline(), c.sessions.deadline(), c.members.deadline(),
-			c.peers.deadline(), c.joining.deadline(c), c.stop.deadline(),
+			c.peers.deadline(), c.joining.deadline(c), c.announces.deadline(c), c.stop.deadline(),
+			c.succession.deadline(),
 			c.bootstrap.reason.deadline(c),
 		))
 	}

@@ -24,6 +24,7 @@ func (c *Controller) createTopics(r *env.Request, m *kmsg.CreateTopicsRequest) {
 	}
 	defaults := metadata.TopicDefaults{
 		Partitions: c.config.NumPartitions, ReplicationFactor: c.config.DefaultReplicationFactor,
+		NowMs: c.now.WallMs,
 	}
 	records, outcomes := metadata.CreateTopics(c.queue.latest, newTopics(m), defaults, c.topicIDs)
 	if m.ValidateOnly {

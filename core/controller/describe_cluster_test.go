@@ -55,7 +55,7 @@ func TestEveryControllerTellsAllAndWhoLeads(t *testing.T) {
 		versions := kmsg.NewPtrApiVersionsRequest()
 		versions.Version, versions.ClientSoftwareName, versions.ClientSoftwareVersion = 4, "test", "1"
 		features := s.answerOf(m, versions).(*kmsg.ApiVersionsResponse)
-		require.Len(t, features.SupportedFeatures, len(metadata.AdvertisedFeatures()))
-		require.Len(t, features.FinalizedFeatures, len(metadata.AdvertisedFeatures()))
+		require.Len(t, features.SupportedFeatures, len(metadata.BuildLevels().Advertised()))
+		require.Len(t, features.FinalizedFeatures, len(metadata.BuildLevels().Advertised()))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"stet/core/env"
+	"stet/core/invariant"
 	"stet/core/kafka"
 	"stet/core/metadata"
 	"stet/core/quorum"
@@ -22,7 +23,7 @@ func (c *Controller) known() bool {
 
 // describe says who this controller is.
 func (c *Controller) describe() wire.QuorumController {
-	level := metadata.SupportedFeatures()[0]
+	level := c.config.Levels
 	return wire.QuorumController{
 		MinLevel: level.Min, MaxLevel: level.Max,
 		ClusterID: c.clusterID(), NodeID: int32(c.config.NodeID), DirectoryID: c.directory,
@@ -52,8 +53,17 @@ func (c *Controller) misfit(o *wire.QuorumController) (code kafka.ErrorCode, why
 	case uint64(o.VoterID) == c.voter:
 		return kafka.InvalidVoterKey, fmt.Sprintf("nodes %d and %d have copies of one directory",
 			c.config.NodeID, o.NodeID)
+	case c.image.Features().Level != 0 && !metadata.Supports(levels(o), c.image.Features().Level):
+		invariant.Sometimes(true, invariant.MarkNodeOutdated)
+		return kafka.UnsupportedVersion, outdated(o, c.image.Features().Level)
 	}
 	return kafka.None, ""
+}
+
+// outdated says why the software of another controller can not read the log.
+func outdated(o *wire.QuorumController, level int16) string {
+	return fmt.Sprintf("feature level %d is in force, and controller %d supports %d to %d: upgrade its software",
+		level, o.NodeID, o.MinLevel, o.MaxLevel)
 }
 
 func (c *Controller) quorumHello(r *env.Request, m *wire.QuorumHelloRequest) {
@@ -120,6 +130,10 @@ func (c *Controller) greeted(p *peer, a *asked, m *wire.QuorumHelloResponse) {
 	}
 	if why != "" {
 		c.complain(p, why)
+		if len(p.addrs) > 1 {
+			c.peers.lost(c, p)
+			p.link.close(c, env.OK)
+		}
 		p.again(c)
 		return
 	}
@@ -127,7 +141,7 @@ func (c *Controller) greeted(p *peer, a *asked, m *wire.QuorumHelloResponse) {
 		p.at = c.now.Mono // what it says may be older than what was heard since
 		return
 	}
-	p.hello, p.told = m, ""
+	p.hello, p.told, p.found = m, "", p.addr
 	c.peers.learn(c, kafka.ControllerAddress{Node: kafka.BrokerID(m.LeaderID), Addr: m.LeaderAddress})
 }
 

@@ -41,10 +41,11 @@ func (c *Controller) elected() {
 		if id == "" {
 			id = c.newClusterID()
 		}
-		features := metadata.Features{Level: metadata.CurrentLevel}
+		voters := c.members.missing(c)
+		features := metadata.Features{Level: metadata.FoundingLevel(c.config.Levels, voters)}
 		records := []metadata.Record{&metadata.ClusterRecord{ID: id, Features: features}}
 		records = append(records, metadata.FoundingSettings(c.config.Topic)...)
-		c.propose(append(records, c.members.missing(c)...))
+		c.propose(append(records, voters...))
 		return
 	}
 	for _, e := range c.image.IgnoredSettings(c.config.Topic) {

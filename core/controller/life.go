@@ -64,7 +64,7 @@ func (c *Controller) load(at quorum.Position, snapshot []byte) {
 	image := metadata.Empty()
 	if len(snapshot) > 0 {
 		var err error
-		if image, err = metadata.DecodeSnapshot(snapshot); err != nil {
+		if image, err = c.config.Levels.DecodeSnapshot(snapshot); err != nil {
 			c.fail(err)
 			return
 		}

@@ -145,6 +145,9 @@ func (s *members) missing(c *Controller) (records []metadata.Record) {
 	for _, id := range slices.Concat(m.Voters, m.Learners) {
 		old := c.queue.latest.Voter(id)
 		v := c.member(id)
+		if v != nil && id != c.voter && old != nil && len(old.Endpoints) > 0 {
+			v.Endpoints = old.Endpoints // that is its own to tell (announcing)
+		}
 		if v != nil && (old == nil || c.nodeIsThere(id) && !sameVoter(v, old)) {
 			records = append(records, &metadata.VoterRecord{Voter: *v})
 		}

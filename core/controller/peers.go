@@ -30,7 +30,9 @@ type peers struct {
 // peer is another controller.
 type peer struct {
 	node  kafka.BrokerID
-	addr  string
+	addrs []string // where it may listen: the list's address, and its own in the metadata
+	addr  string   // one of addrs: that of the link, or of the next
+	found string   // where it was last; "" before the first hello
 	link  link
 	at    env.Mono                  // when to dial, or if the link is open to say hello; or Never
 	hello *wire.QuorumHelloResponse // of this link; nil before the first, and after a refusal
@@ -46,7 +48,8 @@ func (p *peer) voter() uint64 {
 }
 
 // list takes over who there is: the configured list first, then what voters said of themselves, then
-// the leader that others have named. A peer whose address is new is dialled anew.
+// the leader that others have named. A peer that is known under several addresses is tried at one
+// after the other; one that has left its address is dialled anew.
 func (s *peers) list(c *Controller) {
 	if s.listed == c.image {
 		return
@@ -60,16 +63,25 @@ func (s *peers) list(c *Controller) {
 	old := s.all
 	s.all = nil
 	for _, a := range addresses {
-		if a.Node == c.config.NodeID || a.Addr == "" || s.ofNode(a.Node) != nil {
+		if a.Node == c.config.NodeID || a.Addr == "" {
 			continue
 		}
-		p := &peer{node: a.Node, addr: a.Addr}
-		same := func(o *peer) bool { return o.node == a.Node && o.addr == a.Addr }
-		if i := slices.IndexFunc(old, same); i >= 0 {
-			p = old[i]
-			old = slices.Delete(old, i, i+1)
+		p := s.ofNode(a.Node)
+		if p == nil {
+			p = &peer{node: a.Node, addr: a.Addr}
+			s.all = append(s.all, p)
 		}
-		s.all = append(s.all, p)
+		if !slices.Contains(p.addrs, a.Addr) {
+			p.addrs = append(p.addrs, a.Addr)
+		}
+	}
+	for i, p := range s.all {
+		same := func(o *peer) bool { return o.node == p.node && slices.Contains(p.addrs, o.addr) }
+		if j := slices.IndexFunc(old, same); j >= 0 {
+			s.all[i] = old[j]
+			s.all[i].addrs = p.addrs
+			old = slices.Delete(old, j, j+1)
+		}
 	}
 	for _, p := range old {
 		if p.link.conn != 0 {
@@ -168,8 +180,15 @@ func (s *peers) event(c *Controller, ev *env.Event) {
 	case env.EventConnOpened:
 		p.link.open, p.at = true, c.now.Mono
 	case env.EventConnClosed:
+		greeted, left := p.hello != nil, p.addr == p.found
 		s.lost(c, p)
 		p.link = link{}
+		switch {
+		case ev.Err == env.ERefused && left:
+			c.succession.gone(c, p.node)
+		case greeted:
+			p.at = c.now.Mono // whether anybody still listens is wanted now
+		}
 	case env.EventResponse:
 		if a, ok := p.link.answered(ev.Slot); ok {
 			res, _ := ev.Res.(kmsg.Response)
@@ -178,8 +197,13 @@ func (s *peers) event(c *Controller, ev *env.Event) {
 	}
 }
 
-// lost forgets what came over a link, and lets it be dialled again.
+// lost forgets what came over a link, and lets it be dialled again: at another address, if nobody has
+// said there that it is the peer.
 func (s *peers) lost(c *Controller, p *peer) {
+	if p.hello == nil {
+		i := slices.Index(p.addrs, p.addr)
+		p.addr = p.addrs[(i+1)%len(p.addrs)]
+	}
 	if voter := p.voter(); voter != 0 && c.life.quorum != nil {
 		c.life.quorum.Unreachable(voter)
 	}
@@ -216,6 +240,8 @@ func (s *peers) answered(c *Controller, p *peer, a *asked, res kmsg.Response) {
 		c.snapshots.received(c, a, m)
 	case *kmsg.AddRaftVoterResponse:
 		c.joining.answered(c, p, m)
+	case *kmsg.UpdateRaftVoterResponse:
+		c.announces.answered(c, p, m)
 	default:
 		s.lost(c, p)
 		p.link.close(c, env.EMalformed)

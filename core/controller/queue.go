@@ -86,7 +86,7 @@ func (c *Controller) propose(records []metadata.Record) (index uint64, ok bool) 
 	if index, ok = q.Propose(entry); !ok {
 		return 0, false
 	}
-	image, err := c.queue.latest.ApplyEntry(metadata.Index(index), entry)
+	image, err := c.config.Levels.ApplyEntry(c.queue.latest, metadata.Index(index), entry)
 	if err != nil {
 		invariant.Unreachable("a decision does not apply: " + err.Error())
 	}

@@ -115,7 +115,7 @@ func registrationRequest(incarnation byte) *kmsg.BrokerRegistrationRequest {
 	l.Name, l.Host, l.Port = "PLAINTEXT", "localhost", 9092
 	m.Listeners = append(m.Listeners, l)
 	m.LogDirs = [][16]byte{{9}}
-	for _, f := range metadata.SupportedFeatures() {
+	for _, f := range metadata.BuildLevels().Features() {
 		feature := kmsg.NewBrokerRegistrationRequestFeature()
 		feature.Name, feature.MinSupportedVersion, feature.MaxSupportedVersion = f.Name, f.Min, f.Max
 		m.Features = append(m.Features, feature)

@@ -20,6 +20,8 @@ func (c *Controller) request(r *env.Request) {
 		c.registerBroker(r, body)
 	case *kmsg.BrokerHeartbeatRequest:
 		c.brokerHeartbeat(r, body)
+	case *kmsg.AlterPartitionRequest:
+		c.alterPartition(r, body)
 	case *kmsg.AllocateProducerIDsRequest:
 		c.allocateProducerIDs(r, body)
 	case *kmsg.CreatePartitionsRequest:
@@ -54,6 +56,8 @@ func (c *Controller) request(r *env.Request) {
 		c.addRaftVoter(r, body)
 	case *kmsg.RemoveRaftVoterRequest:
 		c.removeRaftVoter(r, body)
+	case *kmsg.UpdateRaftVoterRequest:
+		c.updateRaftVoter(r, body)
 	default:
 		// The decoder of this listener passes nothing else.
 		invariant.Unreachable("a request that the controller does not know")

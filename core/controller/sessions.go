@@ -45,6 +45,11 @@ func (s *sessions) restart(c *Controller) {
 			s.touch(c, 0, b.ID, b.Epoch, 0)
 		}
 	}
+	for i := range s.all {
+		if c.succession.lost(c, s.all[i].broker) {
+			s.all[i].hasten(c)
+		}
+	}
 }
 
 func (s *sessions) clear() { s.all = nil }
@@ -71,10 +76,15 @@ func (s *sessions) touch(
 // hungUp is told that a connection has ended.
 func (s *sessions) hungUp(c *Controller, conn env.ConnID) {
 	for i := range s.all {
-		if x := &s.all[i]; x.conn == conn && !c.own(x.broker) {
-			x.until = min(x.until, c.now.Mono.Add(c.config.ReconnectGrace))
+		if s.all[i].conn == conn && !c.own(s.all[i].broker) {
+			s.all[i].hasten(c)
 		}
 	}
+}
+
+// hasten leaves a broker that seems to have ended no more than the grace.
+func (x *session) hasten(c *Controller) {
+	x.until = min(x.until, c.now.Mono.Add(c.config.ReconnectGrace))
 }
 
 // live says whether another process with the id of a registered broker has to be refused. A broker

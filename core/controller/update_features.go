@@ -35,7 +35,7 @@ func (c *Controller) updateFeatures(r *env.Request, m *kmsg.UpdateFeaturesReques
 		}
 	}
 	records, outcomes, code, message := metadata.UpdateFeatures(c.queue.latest,
-		metadata.AdvertisedFeatures(), asked)
+		c.config.Levels.Advertised(), asked)
 	if m.ValidateOnly {
 		records = nil
 	}

@@ -13,8 +13,12 @@ const (
 	CanaryAnyEpochFetches                        // 6
 	CanaryDivergedCounts                         // 8
 	CanaryHighWatermarkFirst                     // 9
+	CanaryBrokerEpochIgnored                     // 10
 	CanaryEpochReadLate                          // 11
+	CanaryLastReplicaStands                      // 12
+	CanaryUncleanStartAsClean                    // 13
 	CanaryCommitsUnderMinISR                     // 14
+	CanaryFencedInSync                           // 15
 	CanaryFollowerStateKept                      // 16
 	CanaryAckOfAnotherEpoch                      // 17
 	CanarySameLeaderTrusted                      // 18
@@ -29,6 +33,7 @@ const (
 	CanaryRaftVoteLost                           // 33
 	CanaryLeadsBeforeOwnTerm                     // 34
 	CanaryRaftAloneBeforeSync                    // 35
+	CanaryAppliedApart                           // 36
 	CanaryReadProofReused                        // 37
 	CanaryExpiredOneByOne                        // 38
 	CanaryStandbySkipsRecord                     // 39
@@ -66,8 +71,12 @@ var canaryInfos = [canaryCount]CanaryInfo{
 	CanaryAnyEpochFetches:          {"6", "fetch-of-any-leader-epoch", "KIP-320"},
 	CanaryDivergedCounts:           {"8", "diverged-fetch-counts", "KAFKA-13141"},
 	CanaryHighWatermarkFirst:       {"9", "high-watermark-before-truncation", "KAFKA-14704"},
+	CanaryBrokerEpochIgnored:       {"10", "broker-epoch-ignored", "KIP-903, KAFKA-14617"},
 	CanaryEpochReadLate:            {"11", "broker-epoch-read-late", "KAFKA-15221"},
+	CanaryLastReplicaStands:        {"12", "last-replica-stands", "KIP-966"},
+	CanaryUncleanStartAsClean:      {"13", "unclean-start-as-clean", "KAFKA-18635, KAFKA-15586"},
 	CanaryCommitsUnderMinISR:       {"14", "commits-under-min-isr", "KAFKA-15583"},
+	CanaryFencedInSync:             {"15", "fenced-replica-in-sync", "KIP-841, KAFKA-13916"},
 	CanaryFollowerStateKept:        {"16", "follower-state-outlives-epoch", "KIP-497, specification 6.5.4"},
 	CanaryAckOfAnotherEpoch:        {"17", "acknowledged-by-another-epoch", "own"},
 	CanarySameLeaderTrusted:        {"18", "same-leader-is-trusted", "KAFKA-7164"},
@@ -82,6 +91,7 @@ var canaryInfos = [canaryCount]CanaryInfo{
 	CanaryRaftVoteLost:             {"33", "snapshot-loses-the-vote", "raft, CockroachDB #24854"},
 	CanaryLeadsBeforeOwnTerm:       {"34", "leads-before-its-own-term", "KAFKA-12619, Raft figure 8"},
 	CanaryRaftAloneBeforeSync:      {"35", "alone-applies-before-sync", "etcd #14370"},
+	CanaryAppliedApart:             {"36", "applied-index-apart-from-state", "etcd #13766"},
 	CanaryReadProofReused:          {"37", "proof-of-leadership-reused", "etcd #20418"},
 	CanaryExpiredOneByOne:          {"38", "expired-sessions-one-by-one", "KAFKA-13173"},
 	CanaryStandbySkipsRecord:       {"39", "standby-skips-a-record", "KAFKA-14275, KAFKA-14203, KAFKA-13104"},

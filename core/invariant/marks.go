@@ -40,6 +40,9 @@ const (
 	MarkBrokerDuplicate
 	MarkBrokerDeparture
 	MarkStrayRemoved
+	MarkLevelRaised
+	MarkLevelRefused
+	MarkNodeOutdated
 	MarkISRShrink
 	MarkISRExpand
 	MarkFollowerDiverges
@@ -80,6 +83,9 @@ var markNames = [markCount]string{
 	MarkBrokerDuplicate:             "a second broker of a node id is refused",
 	MarkBrokerDeparture:             "a broker leaves the cluster in order",
 	MarkStrayRemoved:                "a replica of a topic that is gone is removed at a start",
+	MarkLevelRaised:                 "the feature level of a cluster is raised",
+	MarkLevelRefused:                "a feature level is refused that a node does not support",
+	MarkNodeOutdated:                "a node is refused that does not support the feature level in force",
 	MarkISRShrink:                   "a follower that lags is proposed to leave the ISR",
 	MarkISRExpand:                   "a follower is proposed to join the ISR",
 	MarkFollowerDiverges:            "a leader finds a follower's log to diverge",

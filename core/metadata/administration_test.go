@@ -254,7 +254,7 @@ func TestListsAreChangedInPlace(t *testing.T) {
 }
 
 func TestFeatureLevelsRiseWhenAllBrokersSupportThem(t *testing.T) {
-	supported := []FeatureRange{{MetadataFeature, 33, 33}, {FeatureName, 1, 2}}
+	supported := Levels{1, 2}.Advertised()
 	image, err := Empty().Apply(1, &ClusterRecord{"c", Features{Level: 1}},
 		&BrokerRecord{Broker{ID: 1, Epoch: -1, Features: []FeatureRange{{FeatureName, 1, 2}}}})
 	require.NoError(t, err)
@@ -268,13 +268,13 @@ func TestFeatureLevelsRiseWhenAllBrokersSupportThem(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 2, raised.Features().Level)
 
-	old, err := image.Apply(2, &BrokerRecord{Broker{ID: 2, Epoch: -1, Features: SupportedFeatures()}})
+	old, err := image.Apply(2, &BrokerRecord{Broker{ID: 2, Epoch: -1, Features: Levels{1, 1}.Features()}})
 	require.NoError(t, err)
 	records, _, code, message := UpdateFeatures(old, supported, raise)
 	require.Empty(t, records)
 	require.Equal(t, kafka.InvalidUpdateVersion, code)
 	require.Contains(t, message, "broker 2")
-	old, err = image.Apply(2, &VoterRecord{Voter{ID: 7, Node: 3, Features: SupportedFeatures()}})
+	old, err = image.Apply(2, &VoterRecord{Voter{ID: 7, Node: 3, Features: Levels{1, 1}.Features()}})
 	require.NoError(t, err)
 	_, _, code, message = UpdateFeatures(old, supported, raise)
 	require.Equal(t, kafka.InvalidUpdateVersion, code)
@@ -303,7 +303,7 @@ func TestFeatureLevelsRiseWhenAllBrokersSupportThem(t *testing.T) {
 }
 
 func TestAdvertisedFeaturesAreSorted(t *testing.T) {
-	require.True(t, slices.IsSortedFunc(AdvertisedFeatures(), func(a, b FeatureRange) int {
+	require.True(t, slices.IsSortedFunc(BuildLevels().Advertised(), func(a, b FeatureRange) int {
 		return strings.Compare(a.Name, b.Name)
 	}))
 	require.Nil(t, Empty().FinalizedFeatures())

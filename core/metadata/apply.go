@@ -30,11 +30,7 @@ func (m *Image) Apply(index Index, records ...Record) (*Image, error) {
 // ApplyEntry is Apply with the entry's bytes, which may be empty: such an entry changes nothing but
 // the index.
 func (m *Image) ApplyEntry(index Index, entry []byte) (*Image, error) {
-	records, err := DecodeEntry(entry)
-	if err != nil {
-		return nil, fmt.Errorf("metadata entry %d: %w", index, err)
-	}
-	return m.Apply(index, records...)
+	return BuildLevels().ApplyEntry(m, index, entry)
 }
 
 // editor builds one image. It owns the struct image, not what that shares with other images.
@@ -149,7 +145,7 @@ func (e *editor) createTopic(r *TopicRecord) error {
 	if e.image.Topic(r.Name) != nil || e.image.TopicByID(r.ID) != nil {
 		return fmt.Errorf("topic %s with id %s exists", r.Name, r.ID)
 	}
-	e.topic, e.owned = &Topic{Name: r.Name, ID: r.ID, configs: r.Configs}, true
+	e.topic, e.owned = &Topic{Name: r.Name, ID: r.ID, Created: r.Created, configs: r.Configs}, true
 	return nil
 }
 

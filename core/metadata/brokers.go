@@ -38,6 +38,7 @@ func RegisterBroker(image *Image, r *Registration, live bool) (
 		return nil, -1, kafka.InvalidRegistration
 	}
 	if !Supports(r.Broker.Features, image.Features().Level) {
+		invariant.Sometimes(true, invariant.MarkNodeOutdated)
 		return nil, -1, kafka.UnsupportedVersion
 	}
 	old := image.Broker(r.Broker.ID)
@@ -72,6 +73,9 @@ func damageOf(old *Broker, r *Registration) damage {
 		d.home = r.Broker.Directories[0]
 	}
 	d.all = old == nil || r.PreviousEpoch != old.Epoch
+	if invariant.CanaryUncleanStartAsClean.On() {
+		d.all = old == nil
+	}
 	d.sound = slices.Clone(r.Broker.Directories)
 	lost := func(id DirectoryID) bool { return !slices.Contains(r.Broker.Directories, id) }
 	if old != nil && !slices.ContainsFunc(old.Directories, lost) {

@@ -13,7 +13,7 @@ import (
 func registrationOf(id kafka.BrokerID, incarnation byte) *Registration {
 	return &Registration{ClusterID: "cluster", Broker: Broker{
 		ID: id, Incarnation: IncarnationID{incarnation}, Directories: []DirectoryID{{2}, {1}},
-		Endpoints: []Endpoint{{"PLAINTEXT", "h", 9092, 0}}, Features: SupportedFeatures(),
+		Endpoints: []Endpoint{{"PLAINTEXT", "h", 9092, 0}}, Features: BuildLevels().Features(),
 	}}
 }
 

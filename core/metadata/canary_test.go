@@ -21,13 +21,22 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestTheMachineSeesExpiredSessionsThatAreFencedOneByOne runs the machine with canary 38 put back. A
-// switch can not be turned off again, so it has a process of its own.
-func TestTheMachineSeesExpiredSessionsThatAreFencedOneByOne(t *testing.T) {
-	cmd := exec.Command(os.Args[0], "-test.run", "^TestDecisionsKeepTheInvariantsOfTheImage$",
-		"-rapid.nofailfile", "-rapid.shrinktime=1ms", "-rapid.seed=1", "-rapid.checks=3000")
-	cmd.Env = append(os.Environ(), canaryVariable+"=38")
-	out, err := cmd.CombinedOutput()
-	require.Error(t, err)
-	require.Regexp(t, "is in the ISR|a change is one step", string(out))
+// TestTheMachineSeesTheBugsOfTheController runs the machine with each canary put back. A switch can not
+// be turned off again, so each has a process of its own.
+func TestTheMachineSeesTheBugsOfTheController(t *testing.T) {
+	const unfit, lacks = "Not equal", "may lack what is committed|should not contain"
+	for id, sees := range map[string]string{
+		"10": unfit + "|" + lacks,
+		"12": lacks,
+		"13": lacks,
+		"15": unfit + "|is in the ISR",
+		"38": "is in the ISR|a change is one step",
+	} {
+		cmd := exec.Command(os.Args[0], "-test.run", "^TestDecisionsKeepTheInvariantsOfTheImage$",
+			"-rapid.nofailfile", "-rapid.shrinktime=1ms", "-rapid.seed=1", "-rapid.checks=2000")
+		cmd.Env = append(os.Environ(), canaryVariable+"="+id)
+		out, err := cmd.CombinedOutput()
+		require.Error(t, err, "canary %s", id)
+		require.Regexp(t, sees, string(out), "canary %s", id)
+	}
 }

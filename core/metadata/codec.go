@@ -22,14 +22,41 @@ import (
 // kinds that it does not know, and bytes behind the last field: it can not know what they ask for.
 const entryVersion = 1
 
-// recordVersion returns the version of the form of a kind. Older forms never left a raft log of a
-// version that is still read.
+// recordVersion returns the version of the form of a kind that all levels have. Older forms never left a
+// raft log of a version that is still read.
 func recordVersion(kind recordKind) byte {
 	switch kind {
 	case kindBroker, kindBrokerState, kindPartition:
 		return 2
 	}
 	return 1
+}
+
+// topicDatedVersion is the version of a topic's record that tells when it was created. It is written for
+// those that do: below LevelTopicsDated there are none.
+const topicDatedVersion = 2
+
+func versionOf(r Record) byte {
+	if t, ok := r.(*TopicRecord); ok && t.Created != 0 {
+		return topicDatedVersion
+	}
+	return recordVersion(r.kind())
+}
+
+// checkVersion says why software of these levels does not read a form.
+func (l Levels) checkVersion(kind recordKind, version byte) error {
+	if kind == kindTopic && version == topicDatedVersion {
+		if l.Max < LevelTopicsDated {
+			return fmt.Errorf("kind %d of version %d, which feature level %d brought; this software supports %d to %d",
+				kind, version, LevelTopicsDated, l.Min, l.Max)
+		}
+		return nil
+	}
+	if version != recordVersion(kind) {
+		return fmt.Errorf("kind %d of version %d; this software reads version %d",
+			kind, version, recordVersion(kind))
+	}
+	return nil
 }
 
 // AppendEntry appends the bytes of an entry that consists of the records.
@@ -42,7 +69,9 @@ func AppendEntry(dst []byte, records ...Record) []byte {
 }
 
 // DecodeEntry reads what AppendEntry wrote. The records share no memory with the entry.
-func DecodeEntry(entry []byte) ([]Record, error) {
+func DecodeEntry(entry []byte) ([]Record, error) { return decodeEntry(entry, BuildLevels()) }
+
+func decodeEntry(entry []byte, levels Levels) ([]Record, error) {
 	if len(entry) == 0 {
 		return nil, nil
 	}
@@ -53,7 +82,7 @@ func DecodeEntry(entry []byte) ([]Record, error) {
 	in, known := reader{rest: entry[1:]}, &lists{}
 	var records []Record
 	for len(in.rest) > 0 && !in.bad {
-		r, err := decodeRecord(in.bytes(), known)
+		r, err := decodeRecord(in.bytes(), known, levels)
 		if in.bad {
 			break
 		}
@@ -86,7 +115,8 @@ func appendSized(dst []byte, r Record) []byte {
 }
 
 func appendRecord(dst []byte, r Record) []byte {
-	dst = append(dst, recordVersion(r.kind()), byte(r.kind()))
+	version := versionOf(r)
+	dst = append(dst, version, byte(r.kind()))
 	switch r := r.(type) {
 	case *ClusterRecord:
 		dst = appendString(dst, r.ID)
@@ -109,6 +139,9 @@ func appendRecord(dst []byte, r Record) []byte {
 		dst = append(dst, r.ID[:]...)
 		dst = appendString(dst, r.Name)
 		dst = appendConfigs(dst, r.Configs)
+		if version == topicDatedVersion {
+			dst = appendInt(dst, r.Created)
+		}
 	case *PartitionRecord:
 		dst = append(dst, r.TopicID[:]...)
 		dst = appendInt(dst, int64(r.ID))
@@ -186,17 +219,16 @@ func appendConfigs(dst []byte, configs []ConfigEntry) []byte {
 	return dst
 }
 
-func decodeRecord(b []byte, known *lists) (Record, error) {
+func decodeRecord(b []byte, known *lists, levels Levels) (Record, error) {
 	if len(b) < 2 {
 		return nil, fmt.Errorf("%d bytes are no record", len(b))
 	}
 	version, kind := b[0], recordKind(b[1])
-	if version != recordVersion(kind) {
-		return nil, fmt.Errorf("kind %d of version %d; this software reads version %d",
-			kind, version, recordVersion(kind))
+	if err := levels.checkVersion(kind, version); err != nil {
+		return nil, err
 	}
 	in := reader{rest: b[2:], known: known}
-	r := in.record(kind)
+	r := in.record(kind, version)
 	switch {
 	case r == nil:
 		return nil, fmt.Errorf("unknown kind %d", kind)
@@ -208,7 +240,7 @@ func decodeRecord(b []byte, known *lists) (Record, error) {
 	return r, nil
 }
 
-func (in *reader) record(kind recordKind) Record {
+func (in *reader) record(kind recordKind, version byte) Record {
 	switch kind {
 	case kindCluster:
 		return &ClusterRecord{in.string(), Features{int16(in.int(16))}}
@@ -223,7 +255,13 @@ func (in *reader) record(kind recordKind) Record {
 	case kindVoterRemoval:
 		return &VoterRemovalRecord{in.uint(64)}
 	case kindTopic:
-		return &TopicRecord{kafka.TopicID(in.id()), in.string(), in.configs()}
+		r := &TopicRecord{ID: kafka.TopicID(in.id()), Name: in.string(), Configs: in.configs()}
+		if version == topicDatedVersion {
+			if r.Created = in.int(64); r.Created == 0 {
+				in.fail() // it would have another form
+			}
+		}
+		return r
 	case kindPartition:
 		return &PartitionRecord{
 			kafka.TopicID(in.id()), kafka.PartitionID(in.int(32)), in.partition(),

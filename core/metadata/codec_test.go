@@ -25,7 +25,8 @@ func oneOfEach() []Record {
 			[]FeatureRange{{FeatureName, 1, 2}},
 		}},
 		&VoterRecord{Voter{ID: 1<<64 - 1}},
-		&TopicRecord{kafka.TopicID{7}, "name", []ConfigEntry{{"a", "1"}, {"b", ""}}},
+		&TopicRecord{kafka.TopicID{7}, "name", []ConfigEntry{{"a", "1"}, {"b", ""}}, 0},
+		&TopicRecord{kafka.TopicID{8}, "dated", nil, 1 << 41},
 		&PartitionRecord{kafka.TopicID{7}, 0, Partition{
 			Replicas: []kafka.BrokerID{3, 1 << 30}, Directories: []DirectoryID{{1}, {}},
 			LeaderEpoch: 5, Epoch: 9,
@@ -49,7 +50,7 @@ func TestEveryRecordSurvivesItsBytes(t *testing.T) {
 	records, err := DecodeEntry(entry)
 	require.NoError(t, err)
 	require.Equal(t, oneOfEach(), records)
-	long := &TopicRecord{kafka.TopicID{1}, string(make([]byte, 20_000)), nil}
+	long := &TopicRecord{kafka.TopicID{1}, string(make([]byte, 20_000)), nil, 0}
 	records, err = DecodeEntry(AppendEntry(nil, long, long))
 	require.NoError(t, err)
 	require.Equal(t, []Record{long, long}, records)
@@ -59,16 +60,16 @@ func TestTruncatedAndForeignRecordsAreRefused(t *testing.T) {
 	for _, r := range oneOfEach() {
 		b := appendRecord(nil, r)
 		for n := range b {
-			_, err := decodeRecord(b[:n], &lists{})
+			_, err := decodeRecord(b[:n], &lists{}, BuildLevels())
 			require.Error(t, err, "%T cut to %d bytes", r, n)
 		}
-		_, err := decodeRecord(append(b[:len(b):len(b)], 0), &lists{})
+		_, err := decodeRecord(append(b[:len(b):len(b)], 0), &lists{}, BuildLevels())
 		require.Error(t, err, "%T with a byte too many", r)
-		b[0]++
-		_, err = decodeRecord(b, &lists{})
+		b[0] += 2 // the topic's has two
+		_, err = decodeRecord(b, &lists{}, BuildLevels())
 		require.ErrorContains(t, err, "version")
 		b[0], b[1] = 1, 200
-		_, err = decodeRecord(b, &lists{})
+		_, err = decodeRecord(b, &lists{}, BuildLevels())
 		require.ErrorContains(t, err, "unknown kind")
 	}
 	_, err := DecodeEntry([]byte{9})
@@ -110,7 +111,7 @@ func FuzzDecodeSnapshot(f *testing.F) {
 	f.Add(image.AppendSnapshot(nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if len(b) >= 5 {
-			_, _ = decodeSnapshotBody(b[1 : len(b)-4])
+			_, _ = decodeSnapshotBody(b[1:len(b)-4], BuildLevels())
 		}
 	})
 }

@@ -28,10 +28,11 @@ type Assignment struct {
 	Replicas  []kafka.BrokerID
 }
 
-// TopicDefaults are used where a request says -1.
+// TopicDefaults are what a request leaves open: values for -1, and when it was decided.
 type TopicDefaults struct {
 	Partitions        int32
 	ReplicationFactor int16
+	NowMs             int64 // wall clock
 }
 
 // CreatedTopic is the outcome for one topic. On an error only Name, Error and Message are set.
@@ -102,7 +103,11 @@ func (c *creation) create(t *NewTopic, twice bool) refusal {
 	c.names = append(c.names, t.Name)
 	c.partitions += len(placed)
 	id := c.newID()
-	c.records = append(c.records, &TopicRecord{ID: id, Name: t.Name, Configs: configs})
+	topic := &TopicRecord{ID: id, Name: t.Name, Configs: configs}
+	if c.image.Features().datesTopics() {
+		topic.Created = c.defaults.NowMs
+	}
+	c.records = append(c.records, topic)
 	for i := range placed {
 		c.records = append(c.records, &PartitionRecord{id, kafka.PartitionID(i), placed[i]})
 	}

@@ -27,6 +27,9 @@ type damage struct {
 }
 
 func (d *damage) hits(p *Partition, id kafka.BrokerID) bool {
+	if invariant.CanaryLastReplicaStands.On() && len(p.ISR) < 2 && id == max(p.Leader, p.LastKnownLeader) {
+		return false
+	}
 	return d.hit && id == d.broker && (d.all || !slices.Contains(d.sound, p.Directory(id)))
 }
 

@@ -63,8 +63,9 @@ func TestBytesOfRecordsStayTheSame(t *testing.T) {
 			id, []PartitionUpdate{{2, true, Standing{[]kafka.BrokerID{1}, []kafka.BrokerID{2}, 1, -1, true}}},
 		},
 		"0105" + hexID + "0174" + "01" + "016b" + "0176": &TopicRecord{
-			id, "t", []ConfigEntry{{"k", "v"}},
+			id, "t", []ConfigEntry{{"k", "v"}}, 0,
 		},
+		"0205" + hexID + "0174" + "00" + "ac02": &TopicRecord{id, "t", nil, 150},
 		"0206" + hexID + "02" + "020204" + "01" + hexID + "0102" + "00" + "02" + "01" + "00" + "0a0c": &PartitionRecord{
 			id, 1, Partition{
 				Replicas: []kafka.BrokerID{1, 2}, Directories: []DirectoryID{DirectoryID(id)},
@@ -101,6 +102,7 @@ func TestReaderRefusesWhatItDoesNotKnow(t *testing.T) {
 		"an integer too large":      {1, 8, 1, byte(kindBrokerRemoval), 0xff, 0xff, 0xff, 0xff, 0x10, 2},
 		"a boolean of two":          {1, 6, 2, byte(kindBrokerState), 2, 2, 2, 0},
 		"a list longer than it is":  {1, 4, 2, byte(kindBroker), 0xff, 0x7f},
+		"a date of nothing":         append(append([]byte{1, 21, 2, byte(kindTopic)}, make([]byte, 16)...), 0, 0, 0),
 		"an empty record":           {1, 0},
 	} {
 		_, err := DecodeEntry(entry)
@@ -135,7 +137,7 @@ func clusterOf(t require.TestingT, n int) *Image {
 		records = append(records, &BrokerRecord{Broker{
 			ID: id, Epoch: brokerEpochFromIndex, Incarnation: IncarnationID{byte(id)},
 			Directories: []DirectoryID{{9, byte(id)}}, Endpoints: []Endpoint{{"PLAINTEXT", "h", 9092, 0}},
-			Features: SupportedFeatures(),
+			Features: BuildLevels().Features(),
 		}})
 	}
 	image, err := Empty().Apply(1, records...)

@@ -13,7 +13,7 @@ func FuzzApplyEntry(f *testing.F) {
 	f.Add(AppendEntry(nil))
 	f.Add(AppendEntry(nil, &ClusterRecord{"c", Features{1}}, &VoterRemovalRecord{1}))
 	id := idNumber(1)
-	f.Add(AppendEntry(nil, &TopicRecord{id, "t", []ConfigEntry{{"retention.ms", "1"}}},
+	f.Add(AppendEntry(nil, &TopicRecord{id, "t", []ConfigEntry{{"retention.ms", "1"}}, 7},
 		&PartitionRecord{id, 0, Partition{Directories: []DirectoryID{{9}}, Standing: Standing{Leader: 1}}},
 		&ConfigRecord{Resource: Resource{ResourceTopic, "t"}, Name: "a", Value: "b"},
 		&PartitionChangesRecord{id, []PartitionUpdate{{0, true, Standing{ISR: ids(1), Leader: 1}}}},
@@ -44,7 +44,7 @@ func FuzzApplyEntry(f *testing.F) {
 // FuzzLoadSnapshot gives the right checksum to any body.
 func FuzzLoadSnapshot(f *testing.F) {
 	f.Add(append([]byte{snapshotVersion}, func() []byte { // with voters
-		image, err := clusterOf(f, 2).Apply(2, &VoterRecord{Voter{ID: 1 << 62, Features: SupportedFeatures()}})
+		image, err := clusterOf(f, 2).Apply(2, &VoterRecord{Voter{ID: 1 << 62, Features: BuildLevels().Features()}})
 		require.NoError(f, err)
 		snapshot := image.AppendSnapshot(nil)
 		return snapshot[1 : len(snapshot)-4]

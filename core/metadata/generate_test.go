@@ -167,7 +167,7 @@ func anyRecord() *rapid.Generator[Record] {
 		case kindPartitionChanges:
 			return &PartitionChangesRecord{id, anyUpdates().Draw(t, "changes")}
 		case kindTopic:
-			return &TopicRecord{id, text, anyConfigs().Draw(t, "configs")}
+			return &TopicRecord{id, text, anyConfigs().Draw(t, "configs"), rapid.Int64().Draw(t, "created")}
 		case kindPartition:
 			number := kafka.PartitionID(rapid.Int32().Draw(t, "partition"))
 			return &PartitionRecord{id, number, anyPartition().Draw(t, "state")}

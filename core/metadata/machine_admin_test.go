@@ -67,7 +67,7 @@ func (m *machine) vote(t *rapid.T) {
 		return
 	}
 	m.lives++
-	v := Voter{ID: id, Directory: DirectoryID{m.lives}, Features: SupportedFeatures()}
+	v := Voter{ID: id, Directory: DirectoryID{m.lives}, Features: BuildLevels().Features()}
 	m.apply(t, []Record{&VoterRecord{v}})
 	require.Equal(t, v, *m.image.Voter(id))
 }

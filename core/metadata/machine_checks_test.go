@@ -65,6 +65,10 @@ func intersection(a, b []kafka.BrokerID) []kafka.BrokerID {
 	return slices.DeleteFunc(slices.Clone(a), func(id kafka.BrokerID) bool { return !slices.Contains(b, id) })
 }
 
+func without(list []kafka.BrokerID, id kafka.BrokerID) []kafka.BrokerID {
+	return slices.DeleteFunc(slices.Clone(list), func(o kafka.BrokerID) bool { return o == id })
+}
+
 // checkSteps judges what an entry did, and keeps the holders.
 func (m *machine) checkSteps(t *rapid.T, before *Image) {
 	require.GreaterOrEqual(t, m.image.Features().Level, before.Features().Level)

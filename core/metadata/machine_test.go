@@ -21,6 +21,7 @@ type machine struct {
 	last    kafka.BrokerEpoch // the largest that was given
 	nextID  kafka.ProducerID
 	holders map[partitionKey][]kafka.BrokerID
+	asked   []isrProposal // by leaders, under way
 }
 
 type partitionKey struct {
@@ -76,8 +77,19 @@ func (m *machine) topic(t *rapid.T) *Topic {
 }
 
 // register begins a life of a broker, or repeats a registration.
-func (m *machine) register(t *rapid.T) {
+func (m *machine) register(t *rapid.T) { m.begin(t, m.broker(t)) }
+
+// restart begins a life of a broker, which is active again before anything else is decided.
+func (m *machine) restart(t *rapid.T) {
 	id := m.broker(t)
+	m.begin(t, id)
+	beat := Beat{Broker: id, Epoch: m.image.Broker(id).Epoch, Index: m.image.Index()}
+	records, _, code := Heartbeat(m.image, &beat, func(kafka.BrokerID) Index { return 0 })
+	require.Equal(t, kafka.None, code)
+	m.apply(t, records)
+}
+
+func (m *machine) begin(t *rapid.T, id kafka.BrokerID) {
 	old := m.image.Broker(id)
 	m.lives++
 	asked := registrationOf(id, m.lives)
@@ -101,7 +113,11 @@ func (m *machine) register(t *rapid.T) {
 		return
 	}
 	lost := func(p *Partition) bool {
-		return old == nil || !clean || !slices.Contains(asked.Broker.Directories, p.Directory(id))
+		d := p.Directory(id)
+		if d == (DirectoryID{}) { // where it lies is not known
+			return old == nil || !clean || !containsAllOf(asked.Broker.Directories, old.Directories)
+		}
+		return old == nil || !clean || !slices.Contains(asked.Broker.Directories, d)
 	}
 	m.damage(id, lost)
 	m.apply(t, records)
@@ -115,7 +131,8 @@ func (m *machine) register(t *rapid.T) {
 func (m *machine) damage(id kafka.BrokerID, lost func(*Partition) bool) {
 	m.each(func(k partitionKey, _ *Topic, p *Partition) {
 		if lost(p) {
-			m.holders[k] = slices.DeleteFunc(m.holders[k], func(h kafka.BrokerID) bool { return h == id })
+			m.holders[k] = without(m.holders[k], id)
+			m.damageProposals(k, id)
 		}
 	})
 }
@@ -187,38 +204,6 @@ func (m *machine) unregister(t *rapid.T) {
 	m.each(func(_ partitionKey, _ *Topic, p *Partition) { require.NotContains(t, append(p.ISR, p.ELR...), id) })
 }
 
-// rejoin has a leader change its ISR, as it will ask for when followers fetch: one that has caught up
-// joins, or one that lags leaves.
-func (m *machine) rejoin(t *rapid.T) {
-	topic := m.topic(t)
-	if topic == nil {
-		return
-	}
-	k := partitionKey{topic.ID, kafka.PartitionID(rapid.IntRange(0, topic.PartitionCount()-1).Draw(t, "partition"))}
-	p := topic.Partition(k.id)
-	id := p.Replicas[rapid.IntRange(0, len(p.Replicas)-1).Draw(t, "replica")]
-	b := m.image.Broker(id)
-	if p.Leader == kafka.NoBroker || id == p.Leader || b == nil || !b.Active() {
-		return
-	}
-	s := p.Standing
-	s.ISR, s.ELR = slices.Clone(p.ISR), slices.Clone(p.ELR)
-	if i := slices.Index(s.ISR, id); i >= 0 {
-		s.ISR = slices.Delete(s.ISR, i, i+1)
-		s.ELR = append(s.ELR, id)
-	} else {
-		s.ISR, s.Recovering = append(s.ISR, id), false
-		s.ELR = slices.DeleteFunc(s.ELR, func(e kafka.BrokerID) bool { return e == id })
-		if !slices.Contains(m.holders[k], id) {
-			m.holders[k] = append(m.holders[k], id)
-		}
-	}
-	if len(s.ISR) >= m.minimum(topic, p) {
-		s.ELR = nil
-	}
-	m.apply(t, []Record{&PartitionChangesRecord{topic.ID, []PartitionUpdate{{k.id, false, s}}}})
-}
-
 func (m *machine) config(topic *Topic) kafka.TopicConfig {
 	return TopicConfig(m.image.ClusterTopicConfig(kafka.DefaultTopicConfig()), topic.Configs())
 }
@@ -237,10 +222,10 @@ func TestDecisionsKeepTheInvariantsOfTheImage(t *testing.T) {
 			m.register(t)
 		}
 		t.Repeat(map[string]func(*rapid.T){
-			"register": m.register, "beat": m.beat, "beat too": m.beat, "fence": m.fence,
+			"register": m.register, "restart": m.restart, "beat": m.beat, "beat too": m.beat, "fence": m.fence,
 			"unregister": m.unregister, "create": m.createTopic, "grow": m.growTopic,
 			"delete": m.deleteTopic, "configure": m.configure, "allocate": m.allocate, "vote": m.vote,
-			"rejoin": m.rejoin, "rejoin too": m.rejoin,
+			"propose": m.propose, "propose too": m.propose, "alter": m.alter, "alter too": m.alter,
 			"": m.check,
 		})
 		replayed := Empty()

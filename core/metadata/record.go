@@ -64,6 +64,7 @@ type TopicRecord struct {
 	ID      kafka.TopicID
 	Name    string
 	Configs []ConfigEntry // sorted by name
+	Created int64         // as in Topic; 0 below LevelTopicsDated
 }
 
 // PartitionRecord creates a partition, which must be the next of its topic, or replaces its state.

@@ -29,13 +29,13 @@ func bigImage(brokers, topics, partitions int) (*Image, [][]byte) {
 	for id := range kafka.BrokerID(brokers) {
 		apply(&BrokerRecord{Broker{
 			ID: id, Epoch: -1, Incarnation: IncarnationID{byte(id)}, Directories: []DirectoryID{{byte(id), 15: 1}},
-			Endpoints: []Endpoint{{"PLAINTEXT", "host", 9092, 0}}, Features: SupportedFeatures(),
+			Endpoints: []Endpoint{{"PLAINTEXT", "host", 9092, 0}}, Features: BuildLevels().Features(),
 		}})
 	}
 	for i := range topics {
 		records, _ := CreateTopics(image, []NewTopic{{
 			Name: fmt.Sprintf("topic-%06d", i), Partitions: int32(partitions), ReplicationFactor: 3,
-		}}, TopicDefaults{1, 1}, random)
+		}}, TopicDefaults{1, 1, 1 << 40}, random)
 		apply(records...)
 	}
 	return image, entries

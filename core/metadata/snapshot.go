@@ -49,7 +49,7 @@ func (m *Image) AppendSnapshot(dst []byte) []byte {
 }
 
 func appendTopic(dst []byte, t *Topic) []byte {
-	dst = appendSized(dst, &TopicRecord{t.ID, t.Name, t.configs})
+	dst = appendSized(dst, &TopicRecord{t.ID, t.Name, t.configs, t.Created})
 	r := PartitionRecord{TopicID: t.ID}
 	for i := range t.partitions.count {
 		r.ID, r.Partition = kafka.PartitionID(i), *t.partitions.get(i)
@@ -60,11 +60,7 @@ func appendTopic(dst []byte, t *Topic) []byte {
 
 // DecodeSnapshot reads what AppendSnapshot wrote. The image shares no memory with the bytes.
 func DecodeSnapshot(b []byte) (*Image, error) {
-	records, err := openSnapshot(b)
-	if err != nil {
-		return nil, err
-	}
-	return decodeSnapshotBody(records)
+	return BuildLevels().DecodeSnapshot(b)
 }
 
 // SnapshotRecords returns the records of a snapshot that DecodeSnapshot accepts, for people: what
@@ -78,7 +74,7 @@ func SnapshotRecords(b []byte) ([]Record, error) {
 	in.bytes() // the position
 	var records []Record
 	for len(in.rest) > 0 && !in.bad {
-		r, err := decodeRecord(in.bytes(), known)
+		r, err := decodeRecord(in.bytes(), known, BuildLevels())
 		if err != nil {
 			return records, err
 		}
@@ -99,16 +95,16 @@ func openSnapshot(b []byte) ([]byte, error) {
 	return body[1:], nil
 }
 
-func decodeSnapshotBody(records []byte) (*Image, error) {
+func decodeSnapshotBody(records []byte, levels Levels) (*Image, error) {
 	in, known := reader{rest: records}, &lists{}
-	first, err := decodeRecord(in.bytes(), known)
+	first, err := decodeRecord(in.bytes(), known, levels)
 	position, ok := first.(*positionRecord)
 	if err != nil || !ok {
 		return nil, fmt.Errorf("metadata snapshot without a position")
 	}
 	l := loader{editor: editor{index: position.Index}}
 	for n := 1; len(in.rest) > 0; n++ {
-		r, err := decodeRecord(in.bytes(), known)
+		r, err := decodeRecord(in.bytes(), known, levels)
 		if err == nil {
 			err = l.load(r)
 		}
@@ -135,7 +131,7 @@ func (l *loader) load(r Record) error {
 		if n := len(l.topics); n > 0 && l.topics[n-1].Name >= r.Name {
 			return fmt.Errorf("topic %q is out of order", r.Name)
 		}
-		l.topics = append(l.topics, &Topic{Name: r.Name, ID: r.ID, configs: r.Configs})
+		l.topics = append(l.topics, &Topic{Name: r.Name, ID: r.ID, Created: r.Created, configs: r.Configs})
 		return nil
 	case *PartitionRecord:
 		n := len(l.topics)

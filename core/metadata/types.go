@@ -24,15 +24,6 @@ type IncarnationID [16]byte
 // String gives 32 hexadecimal digits.
 func (id IncarnationID) String() string { return hex.EncodeToString(id[:]) }
 
-// Features is the level of behaviour that the whole cluster has agreed to. Every switch between old
-// and new behaviour reads this one value.
-type Features struct {
-	Level int16 // 1 is the first; 0 means that no controller has been elected yet
-}
-
-// CurrentLevel is the highest feature level that this software implements.
-const CurrentLevel int16 = 1
-
 // Endpoint is an address at which a broker tells clients to reach it.
 type Endpoint struct {
 	Name             string // of the listener, for example PLAINTEXT
@@ -49,16 +40,6 @@ type FeatureRange struct {
 
 // FeatureName is the name that the feature level has in Kafka's requests.
 const FeatureName = "stet.version"
-
-// SupportedFeatures returns what this software supports.
-func SupportedFeatures() []FeatureRange { return []FeatureRange{{FeatureName, 1, CurrentLevel}} }
-
-// Supports says whether the ranges allow a level of the cluster's behaviour.
-func Supports(ranges []FeatureRange, level int16) bool {
-	return slices.ContainsFunc(ranges, func(r FeatureRange) bool {
-		return r.Name == FeatureName && r.Min <= level && level <= r.Max
-	})
-}
 
 // Broker is a registered broker. Immutable, with all that it refers to.
 type Broker struct {
@@ -143,8 +124,13 @@ func (p *Partition) Directory(b kafka.BrokerID) DirectoryID {
 
 // Topic is one life of a topic. Immutable; its partitions are reached through it.
 type Topic struct {
-	Name       string
-	ID         kafka.TopicID
+	Name string
+	ID   kafka.TopicID
+
+	// Created is when the controller decided to create it, by its wall clock in milliseconds; 0 for a
+	// topic that is older than LevelTopicsDated.
+	Created int64
+
 	configs    []ConfigEntry // sorted by name; overrides only
 	partitions partitions
 }

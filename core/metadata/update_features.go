@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"stet/core/invariant"
 	"stet/core/kafka"
 )
 
@@ -16,10 +17,9 @@ const (
 	metadataLevel int16 = 33
 )
 
-// AdvertisedFeatures lists what clients are told that this software supports, by ascending name.
-func AdvertisedFeatures() []FeatureRange {
-	return append([]FeatureRange{{MetadataFeature, metadataLevel, metadataLevel}},
-		SupportedFeatures()...)
+// Advertised lists what clients are told that the software of a node supports, by ascending name.
+func (l Levels) Advertised() []FeatureRange {
+	return append([]FeatureRange{{MetadataFeature, metadataLevel, metadataLevel}}, l.Features()...)
 }
 
 // FinalizedFeature is a feature with the level that is in force.
@@ -88,6 +88,7 @@ func UpdateFeatures(image *Image, supported []FeatureRange, asked []FeatureUpdat
 		return nil, outcomes, code, strings.Join(faults, "; ")
 	}
 	if features != image.Features() {
+		invariant.Sometimes(true, invariant.MarkLevelRaised)
 		records = []Record{&ClusterRecord{image.ClusterID(), features}}
 	}
 	return records, outcomes, kafka.None, ""
@@ -119,12 +120,14 @@ func judgeFeature(image *Image, supported []FeatureRange, u *FeatureUpdate) refu
 	}
 	for b := range image.Brokers() {
 		if !Supports(b.Features, u.Level) {
+			invariant.Sometimes(true, invariant.MarkLevelRefused)
 			return refuse(kafka.InvalidUpdateVersion,
 				"level %d is not supported by broker %d: upgrade its software first", u.Level, b.ID)
 		}
 	}
 	for v := range image.Voters() {
 		if !Supports(v.Features, u.Level) {
+			invariant.Sometimes(true, invariant.MarkLevelRefused)
 			return refuse(kafka.InvalidUpdateVersion,
 				"level %d is not supported by controller %d: upgrade its software first", u.Level, v.Node)
 		}

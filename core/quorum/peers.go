@@ -171,6 +171,22 @@ func (q *Quorum) Transfer(to uint64) {
 	}
 }
 
+// Forget has this voter forget who leads, so that it grants others their elections at once; it is for
+// one that has reason to believe that the leader is gone.
+func (q *Quorum) Forget() {
+	if q.failed == env.OK {
+		q.must(q.node.ForgetLeader())
+	}
+}
+
+// Campaign asks for the votes of the others without waiting for silence. It does nothing to a leader, or
+// to a voter that may not campaign.
+func (q *Quorum) Campaign() {
+	if q.failed == env.OK {
+		q.must(q.node.Campaign())
+	}
+}
+
 // heir returns the other voter that was heard of and has most of the log, or 0.
 func (q *Quorum) heir() (best uint64) {
 	match := uint64(0)

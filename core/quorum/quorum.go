@@ -54,6 +54,11 @@ func New(config *Config, owner env.Owner, r *Recovered, out *env.Effects) *Quoru
 		proposed: r.Last().Index, reach: r.Last().Index, applied: r.Start,
 		members: r.Members, changing: lastChange(storage.entries),
 	}
+	// What is applied is what the snapshot holds, whose index is in the same file. The hard state knows
+	// more, and is written apart.
+	if n := r.Hard.Commit - r.Start.Index; n > 0 && invariant.CanaryAppliedApart.On() {
+		q.applied = Position{r.Hard.Commit, r.Entries[n-1].Term}
+	}
 	q.serving.idle = q.keepTicks()
 	q.writer.begin(q.voter, q.storage, out)
 	node, err := raft.NewRawNode(q.raftConfig())
@@ -65,7 +70,7 @@ func New(config *Config, owner env.Owner, r *Recovered, out *env.Effects) *Quoru
 // raftConfig holds what raft needs.
 func (q *Quorum) raftConfig() *raft.Config {
 	c := &raft.Config{
-		ID: q.voter, Storage: q.storage, Applied: q.storage.start.Index, AsyncStorageWrites: true,
+		ID: q.voter, Storage: q.storage, Applied: q.applied.Index, AsyncStorageWrites: true,
 		ElectionTick: q.config.ElectionTicks, HeartbeatTick: q.config.HeartbeatTicks,
 		CheckQuorum: true, PreVote: true,
 		MaxSizePerMsg: 1 << 20, MaxInflightMsgs: 256, MaxCommittedSizePerReady: math.MaxUint64,

@@ -181,12 +181,16 @@ func TestMemoryEstimatesAreNotTooLow(t *testing.T) {
 		{scanAlterConfig, unsafe.Sizeof(kmsg.AlterConfigsRequestResourceConfig{}) + 16},
 		{scanGrowTopic, unsafe.Sizeof(kmsg.CreatePartitionsRequestTopic{})},
 		{scanGrowAssignment, unsafe.Sizeof(kmsg.CreatePartitionsRequestTopicAssignment{})},
+		{scanAlteredTopic, unsafe.Sizeof(kmsg.AlterPartitionRequestTopic{})},
+		{scanAlteredPartition, unsafe.Sizeof(kmsg.AlterPartitionRequestTopicPartition{})},
+		{scanAlteredMember, unsafe.Sizeof(kmsg.AlterPartitionRequestTopicPartitionNewEpochISR{})},
 		{scanDescribeTopic, unsafe.Sizeof(kmsg.DescribeTopicPartitionsRequestTopic{})},
 		{scanPartitionsCursor, unsafe.Sizeof(kmsg.DescribeTopicPartitionsRequestCursor{})},
 		{scanFeatureUpdate, unsafe.Sizeof(kmsg.UpdateFeaturesRequestFeatureUpdate{})},
 		{scanQuorumTopic, unsafe.Sizeof(kmsg.DescribeQuorumRequestTopic{})},
 		{scanQuorumPartition, unsafe.Sizeof(kmsg.DescribeQuorumRequestTopicPartition{})},
 		{scanVoterListener, unsafe.Sizeof(kmsg.AddRaftVoterRequestListener{})},
+		{scanVoterListener, unsafe.Sizeof(kmsg.UpdateRaftVoterRequestListener{})},
 		{scanFeature, unsafe.Sizeof(kmsg.BrokerRegistrationRequestFeature{})},
 	} {
 		require.GreaterOrEqual(t, c.estimate, int64(c.actual))

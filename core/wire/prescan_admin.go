@@ -50,10 +50,12 @@ func scanAdmin(r *reader, key, version int16) bool {
 		r.scanNullableText(true)
 		r.skip(4 + 16)
 		r.scanTags(true)
+	case KeyUpdateRaftVoter:
+		scanUpdateRaftVoter(r)
 	case KeyMetadataIndex:
 		r.scanTags(true)
 	default:
-		return false
+		return scanPartitions(r, key, version)
 	}
 	return true
 }
@@ -166,14 +168,27 @@ func scanDescribeTopicPartitions(r *reader) {
 func scanAddRaftVoter(r *reader, version int16) {
 	r.scanNullableText(true)
 	r.skip(4 + 4 + 16)
+	scanVoterListeners(r)
+	if version >= 1 {
+		r.skip(1)
+	}
+	r.scanTags(true)
+}
+
+func scanUpdateRaftVoter(r *reader) {
+	r.scanNullableText(true)
+	r.skip(4 + 4 + 16)
+	scanVoterListeners(r)
+	r.skip(2 + 2)
+	r.scanTags(true)
+	r.scanTags(true)
+}
+
+func scanVoterListeners(r *reader) {
 	for n := r.list(true, scanVoterListener); n > 0 && r.ok(); n-- {
 		r.scanText(true)
 		r.scanText(true)
 		r.skip(2)
 		r.scanTags(true)
 	}
-	if version >= 1 {
-		r.skip(1)
-	}
-	r.scanTags(true)
 }

@@ -17,6 +17,7 @@ const (
 	KeyCreatePartitions        int16 = 37
 	KeyIncrementalAlterConfigs int16 = 44
 	KeyDescribeQuorum          int16 = 55
+	KeyAlterPartition          int16 = 56
 	KeyUpdateFeatures          int16 = 57
 	KeyDescribeCluster         int16 = 60
 	KeyBrokerRegistration      int16 = 62
@@ -27,6 +28,7 @@ const (
 	KeyDescribeTopicPartitions int16 = 75
 	KeyAddRaftVoter            int16 = 80
 	KeyRemoveRaftVoter         int16 = 81
+	KeyUpdateRaftVoter         int16 = 82
 
 	// KeyMetadataFetch is Stet's own: a broker reads the metadata log from a controller.
 	KeyMetadataFetch int16 = 30001
@@ -102,6 +104,7 @@ var controllerVersions = [...]KeyVersions{
 	{KeyCreatePartitions, "CreatePartitions", 0, 3, 0, 2},
 	{KeyIncrementalAlterConfigs, "IncrementalAlterConfigs", 0, 1, 0, 1},
 	{KeyDescribeQuorum, "DescribeQuorum", 0, 2, 0, 0},
+	{KeyAlterPartition, "AlterPartition", 2, 3, 2, 0},
 	{KeyUpdateFeatures, "UpdateFeatures", 0, 2, 0, 0},
 	{KeyDescribeCluster, "DescribeCluster", 0, 2, 0, 0},
 	{KeyBrokerRegistration, "BrokerRegistration", 0, 4, 0, 0},
@@ -110,6 +113,7 @@ var controllerVersions = [...]KeyVersions{
 	{KeyAllocateProducerIDs, "AllocateProducerIds", 0, 0, 0, 0},
 	{KeyAddRaftVoter, "AddRaftVoter", 0, 1, 0, 0},
 	{KeyRemoveRaftVoter, "RemoveRaftVoter", 0, 0, 0, 0},
+	{KeyUpdateRaftVoter, "UpdateRaftVoter", 0, 0, 0, 0},
 	{KeyMetadataFetch, "MetadataFetch", 0, 0, 0, 0},
 	{KeyQuorumHello, "QuorumHello", 0, 0, 0, 0},
 	{KeyQuorumMessages, "QuorumMessages", 0, 0, 0, 0},

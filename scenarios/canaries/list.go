@@ -29,10 +29,14 @@ type tier string
 // seeds is how many a campaign may take to find a canary of this tier.
 func (t tier) seeds() uint64 { return map[tier]uint64{"A": 50, "B": 500, "C": 5000}[t] }
 
+// apart is what canary 36 is here.
+const apart = "the state and its index are one file here: what is applied is taken from the hard state, which is another"
+
 // rigged and told canaries were not found by their scenario yet.
 const (
 	rigged = "not found by 60 seeds of the scenario; a rig in core/quorum or core/controller catches it"
 	copied = "no scenario copies records between brokers yet; the model test of core/partition catches it"
+	judged = "no scenario of replicas yet; the machine of core/metadata catches it"
 	told   = "not found by 60 seeds of the scenario; the tests of core/broker catch it"
 )
 
@@ -46,8 +50,12 @@ var canaries = []canary{
 	{id: "6", scenario: "controller-failover", tier: "B", seen: true, expected: checks("R1 R3"), note: copied},
 	{id: "8", scenario: "controller-failover", tier: "B", seen: true, expected: checks("R5 R3 H1"), note: copied},
 	{id: "9", scenario: "controller-failover", tier: "B", seen: true, expected: checks("H9 H2 R5"), note: copied},
+	{id: "10", scenario: "controller-failover", tier: "C", seen: true, expected: checks("R6 R3 H1"), note: judged},
 	{id: "11", scenario: "controller-failover", tier: "C", seen: true, expected: checks("R6"), note: copied},
+	{id: "12", scenario: "controller-failover", tier: "B", seen: true, expected: checks("R2 H1"), note: judged},
+	{id: "13", scenario: "controller-failover", tier: "B", seen: true, expected: checks("R6 R3"), note: judged},
 	{id: "14", scenario: "controller-failover", tier: "B", seen: true, expected: checks("R10 R3"), note: copied},
+	{id: "15", scenario: "controller-failover", tier: "A", seen: true, expected: checks("R7 L1"), note: judged},
 	{id: "16", scenario: "controller-failover", tier: "C", seen: true, expected: checks("R3 H1"), note: copied},
 	{id: "17", scenario: "controller-failover", tier: "C", seen: true, expected: checks("R10 H1 H2"), note: copied},
 	{id: "18", scenario: "controller-failover", tier: "B", seen: true, expected: checks("R1"), note: copied},
@@ -62,6 +70,7 @@ var canaries = []canary{
 	{id: "33", scenario: "controller-failover", tier: "B", seen: true, expected: checks("Q5 Q1")},
 	{id: "34", scenario: "controller-failover", tier: "C", seen: true, expected: checks("Q3 Q6 Q9 Q10")},
 	{id: "35", scenario: "controller-failover", tier: "A", seen: true, expected: checks("Q4 Q8 H1")},
+	{id: "36", scenario: "controller-failover", tier: "B", seen: true, expected: checks("Q6 R12"), note: apart},
 	{id: "37", scenario: "quorum-partition", tier: "C", seen: true, expected: checks("Q9"), note: rigged},
 	{id: "38", scenario: "quorum-partition", tier: "B", seen: true, expected: checks("R7 R3")},
 	{id: "39", scenario: "controller-failover", tier: "A", seen: true, expected: checks("R12 Q6 Q10 L6")},

@@ -32,13 +32,14 @@ func TestAProductionBuildHasNoSwitches(t *testing.T) {
 	}
 	refuse(t, binary, "sim", "run", "--scenario", "disk-faults", "--seed", "1", "--canary", "46")
 	refuse(t, binary, "sim", "campaign", "--scenario", "disk-faults", "--seeds", "1..1", "--canary", "46")
-	refuse(t, binary, "serve", "--canary", "46")
+	require.Contains(t, refuse(t, binary, "serve", "--canary", "46"), "unknown flag: --canary")
 }
 
 func TestACanaryBuildHasThem(t *testing.T) {
 	binary := build(t, "-tags", "canary")
 	require.Contains(t, symbols(t, binary), switches)
 	refuse(t, binary, "sim", "worker", "--canary", "0")
+	require.Contains(t, refuse(t, binary, "serve", "--canary", "0"), "no such canary")
 	out, err := exec.Command(binary, "sim", "worker", "--canary", "46").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 }

@@ -32,6 +32,7 @@ type Voter struct {
 	Log    Log
 	Image  *metadata.Image // as of Status.Applied
 	Ready  bool            // it leads, and answers
+	Levels metadata.Levels // that its software supports
 	Disk   *sim.Disk
 }
 

@@ -173,7 +173,7 @@ func TestABrokerThatKnowsSomethingElseFiresQ10(t *testing.T) {
 	require.NoError(t, err)
 	for _, image := range []*metadata.Image{ahead, other} {
 		r.failed = nil
-		r.cluster.Broker(2, 1, image)
+		r.cluster.Broker(2, metadata.BuildLevels(), image)
 		require.Equal(t, []string{"Q10"}, r.failed)
 	}
 }
@@ -281,4 +281,51 @@ func TestAJointMembershipNeedsBothMajorities(t *testing.T) {
 	require.False(t, isQuorum(&quorum.ConfState{Voters: []uint64{1, 3, 4}}, in))
 	require.False(t, isQuorum(&quorum.ConfState{Voters: []uint64{1, 2, 3}, VotersOutgoing: []uint64{1, 3, 4}}, in))
 	require.False(t, isQuorum(&quorum.ConfState{}, in))
+}
+
+func TestANodeThatActsOnALevelItDoesNotSupportFiresM4(t *testing.T) {
+	r := newRig(t)
+	old := metadata.Levels{Min: metadata.LevelFirst, Max: metadata.LevelFirst}
+	v, _ := r.twin(2)
+	v.Levels = old
+	r.firing(t, "M4", v)
+
+	r.failed = nil
+	r.cluster.Broker(2, old, v.Image)
+	require.Equal(t, []string{"M4"}, r.failed)
+}
+
+func TestALevelThatANodeDoesNotSupportFiresM4(t *testing.T) {
+	old := metadata.Levels{Min: metadata.LevelFirst, Max: metadata.LevelFirst}.Features()
+	for name, r := range map[string]metadata.Record{
+		"broker": &metadata.BrokerRecord{Broker: metadata.Broker{ID: 5, Epoch: -1, Features: old}},
+		"voter":  &metadata.VoterRecord{Voter: metadata.Voter{ID: 5, Features: old}},
+	} {
+		c, f := forced(t, metadata.LevelTopicsDated, r)
+		c.checkForce(2, c.Ledger.at(3))
+		require.Equal(t, []string{"M4"}, f.failed, name)
+	}
+}
+
+func TestARecordOfALevelThatIsNotInForceFiresM4(t *testing.T) {
+	c, f := forced(t, metadata.LevelFirst, &metadata.TopicRecord{ID: kafka.TopicID{1}, Name: "t", Created: 7})
+	c.checkForce(2, c.Ledger.at(3))
+	require.Equal(t, []string{"M4"}, f.failed)
+}
+
+// forced is a ledger with a level in force from entry 2 on, and an entry 3 with a record.
+func forced(t *testing.T, level int16, r metadata.Record) (*Cluster, *found) {
+	f := &found{checked: map[string]int{}}
+	c := New(f, func() int64 { return 0 })
+	image := metadata.Empty()
+	for _, r := range []metadata.Record{&metadata.ClusterRecord{ID: "c", Features: metadata.Features{Level: level}}, r} {
+		e := quorum.Entry{Index: c.Ledger.Last().Index + 1, Term: 1, Data: metadata.AppendEntry(nil, r)}
+		var err error
+		image, err = image.Apply(metadata.Index(e.Index), r)
+		require.NoError(t, err)
+		c.Ledger.entries = append(c.Ledger.entries, Committed{e, image, 0, needOf(0, &e, image)})
+	}
+	c.checkForce(2, c.Ledger.at(2))
+	require.Empty(t, f.failed)
+	return c, f
 }

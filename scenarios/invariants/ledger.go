@@ -25,6 +25,7 @@ type Committed struct {
 	quorum.Entry
 	Image *metadata.Image // after it
 	Step  int64           // when it was first seen to be applied
+	Need  int16           // the feature level that it takes to read the log up to here
 }
 
 // membership is the membership up to an index.
@@ -120,6 +121,7 @@ func (c *Cluster) checkApplied(v *Voter, before *seen) {
 		return
 	}
 	c.checkImage(v)
+	c.checkLevels(v.Place, v.Levels, to.Index)
 }
 
 // checkEntry compares an entry with the ledger, or adds it. It says whether all is well.
@@ -151,7 +153,12 @@ func (c *Cluster) checkEntry(v *Voter, e *quorum.Entry, before *seen) bool {
 	}
 	kept := quorum.Entry{Index: e.Index, Term: e.Term, Kind: e.Kind, Data: bytes.Clone(e.Data)}
 	changed := l.Image(last.Index)
-	l.entries = append(l.entries, Committed{kept, image, l.step()})
+	need := int16(0)
+	if before := l.at(last.Index); before != nil {
+		need = before.Need
+	}
+	l.entries = append(l.entries, Committed{kept, image, l.step(), needOf(need, &kept, image)})
+	c.checkForce(v.Place, l.at(e.Index))
 	c.checkDurable(v, quorum.Position{Index: e.Index, Term: e.Term}, before)
 	c.checkAssignment(changed, image)
 	return true

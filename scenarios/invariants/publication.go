@@ -21,7 +21,7 @@ func (c *Cluster) checkPublished(v *Voter, before *seen) {
 // Broker is the other half, and R12 for the image of a broker: what a broker knows of the metadata,
 // after a turn, is the image of an entry that was committed. In one life of its process it never
 // goes back.
-func (c *Cluster) Broker(p sim.Place, life int, image *metadata.Image) {
+func (c *Cluster) Broker(p sim.Place, levels metadata.Levels, image *metadata.Image) {
 	before := c.brokers[p]
 	if before == image || image.Index() == 0 {
 		return
@@ -29,6 +29,7 @@ func (c *Cluster) Broker(p sim.Place, life int, image *metadata.Image) {
 	c.brokers[p] = image
 	c.findings.Checked("Q10")
 	index := uint64(image.Index())
+	c.checkLevels(p, levels, index)
 	want := c.Ledger.Image(index)
 	switch {
 	case want == nil:

@@ -74,11 +74,11 @@ func (r *rig) Turned(l node.LoopID, _ *env.Effects) {
 	case *controller.Controller:
 		if q := core.Voter(); q != nil {
 			r.cluster.Controller(&Voter{
-				1, r.machine.Lives(), q.Status(), q, core.Image(), core.Ready(), r.machine.Disk,
+				1, r.machine.Lives(), q.Status(), q, core.Image(), core.Ready(), metadata.BuildLevels(), r.machine.Disk,
 			})
 		}
 	case *broker.Broker:
-		r.cluster.Broker(1, r.machine.Lives(), core.Image())
+		r.cluster.Broker(1, metadata.BuildLevels(), core.Image())
 	}
 }
 
@@ -113,7 +113,10 @@ func (r *rig) twin(p sim.Place) (*Voter, *liar) {
 		l.terms[e.Index] = e.Term
 	}
 	last := r.cluster.Ledger.Last()
-	v := &Voter{Place: p, Life: 1, Log: l, Disk: r.machine.Disk, Image: r.cluster.Ledger.Image(last.Index)}
+	v := &Voter{
+		Place: p, Life: 1, Log: l, Disk: r.machine.Disk, Image: r.cluster.Ledger.Image(last.Index),
+		Levels: metadata.BuildLevels(),
+	}
 	v.Status = quorum.Status{
 		Voter: 99, Hard: quorum.HardState{Term: last.Term, Commit: last.Index}, Start: founding, Last: last,
 		Durable: last, Applied: last, Generation: 1, FileBytes: 100, SyncedBytes: 100,

@@ -13,6 +13,7 @@ type MachineSettings struct {
 	Broker, Controller bool     // the roles of its node
 	Founder            bool     // stands in the list of controllers from the start
 	Joins              sim.Time // it is started that long after the work has begun; 0 for the start
+	Level              int16    // the highest feature level of its first software; 0 for that of this build
 	// Of its clocks, as in World.
 	Offset, BootLeap sim.Time
 	Drift            int64
@@ -42,25 +43,27 @@ type OperationKind string
 
 // The kinds of operations.
 const (
-	CreateTopic   OperationKind = "create"
-	ProbeTopic    OperationKind = "probe" // a creation that is only validated
-	DeleteTopic   OperationKind = "delete"
-	GrowTopic     OperationKind = "grow"
-	SetTopic      OperationKind = "set" // a setting of a topic
-	GetTopic      OperationKind = "get"
-	SetBroker     OperationKind = "set-broker" // a setting of a broker
-	GetBroker     OperationKind = "get-broker"
-	Write         OperationKind = "write" // records to each partition of a topic
-	ReadAll       OperationKind = "read"  // every partition of a topic from its start
-	AddVoter      OperationKind = "add-voter"
-	RemoveVoter   OperationKind = "remove-voter"
-	RaiseFeatures OperationKind = "raise-features"
-	Identify      OperationKind = "identify" // asks for a producer id
+	CreateTopic OperationKind = "create"
+	ProbeTopic  OperationKind = "probe" // a creation that is only validated
+	DeleteTopic OperationKind = "delete"
+	GrowTopic   OperationKind = "grow"
+	SetTopic    OperationKind = "set" // a setting of a topic
+	GetTopic    OperationKind = "get"
+	SetBroker   OperationKind = "set-broker" // a setting of a broker
+	GetBroker   OperationKind = "get-broker"
+	Write       OperationKind = "write" // records to each partition of a topic
+	ReadAll     OperationKind = "read"  // every partition of a topic from its start
+	AddVoter    OperationKind = "add-voter"
+	RemoveVoter OperationKind = "remove-voter"
+	Upgrade     OperationKind = "upgrade" // stops a machine, and starts it with the newest software
+	RaiseLevel  OperationKind = "raise-level"
+	LowerLevel  OperationKind = "lower-level"
+	Identify    OperationKind = "identify" // asks for a producer id
 )
 
 var operationKinds = []OperationKind{
 	CreateTopic, ProbeTopic, DeleteTopic, GrowTopic, SetTopic, GetTopic, SetBroker, GetBroker, Write,
-	ReadAll, AddVoter, RemoveVoter, RaiseFeatures, Identify,
+	ReadAll, AddVoter, RemoveVoter, Upgrade, RaiseLevel, LowerLevel, Identify,
 }
 
 // OperationSettings are what an operation works on. Those that its kind does not use are zero.
@@ -69,7 +72,8 @@ type OperationSettings struct {
 	ByName     bool  // a deletion that tells the name instead of the id
 	Partitions int32 // of CreateTopic and GrowTopic
 	Replicas   int16 // of CreateTopic
-	Node       int   // the broker or voter
+	Node       int   // the broker, the voter, or the machine
+	Level      int16 // of RaiseLevel and LowerLevel: that is asked for
 	Records    int   // of Write: to each partition
 	Via        int   // the machine that is asked first, 0 for any
 }

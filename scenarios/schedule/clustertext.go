@@ -64,8 +64,8 @@ func (s *Schedule) checkCluster(once func(id int) error) error {
 		if m.ID < 1 || m.ID > maxMachines || seen[m.ID] {
 			faults = append(faults, fmt.Errorf("machine n%d: give each a number of its own, 1 to %d", m.ID, maxMachines))
 		}
-		if seen[m.ID] = true; !m.Broker && !m.Controller || m.Joins < 0 || m.BootLeap < 0 {
-			faults = append(faults, fmt.Errorf("machine n%d: give it a role, and no time below zero", m.ID))
+		if seen[m.ID] = true; !m.Broker && !m.Controller || m.Joins < 0 || m.BootLeap < 0 || m.Level < 0 {
+			faults = append(faults, fmt.Errorf("machine n%d: give it a role, and nothing below zero", m.ID))
 		}
 	}
 	for i := range s.Operators {

@@ -53,6 +53,7 @@ func clusterOf(t *rapid.T, s *Schedule) {
 		m := Machine{ID: id + 1}
 		m.Broker, m.Controller, m.Founder = n("broker") > 4, true, n("founder") > 4
 		m.Joins, m.Offset, m.BootLeap, m.Drift = sim.Time(n("joins")), -sim.Second, 3, int64(n("drift"))
+		m.Level = int16(n("level"))
 		s.Machines = append(s.Machines, m)
 	}
 	o := Operator{ID: 400}
@@ -61,7 +62,7 @@ func clusterOf(t *rapid.T, s *Schedule) {
 			Number: i + 1, After: sim.Time(n("after")),
 			Kind: rapid.SampledFrom(operationKinds).Draw(t, "kind"),
 			OperationSettings: OperationSettings{
-				n("topic"), n("name") > 4, int32(n("partitions")), int16(n("replicas")), n("node"), n("records"), n("via"),
+				n("topic"), n("name") > 4, int32(n("partitions")), int16(n("replicas")), n("node"), int16(n("level")), n("records"), n("via"),
 			},
 		})
 	}

@@ -23,6 +23,7 @@ func fewerMachines(s *schedule.Schedule) (edits []edit) {
 				func(s *schedule.Schedule) { at(s).Controller, at(s).Founder = false, false })
 		}
 		edits = set(edits, s, 0, func(s *schedule.Schedule) *sim.Time { return &at(s).Joins })
+		edits = set(edits, s, 0, func(s *schedule.Schedule) *int16 { return &at(s).Level })
 	}
 	return edits
 }

@@ -175,12 +175,12 @@ func (a *Administrator) ProducerID() (kafka.ProducerID, kafka.ErrorCode) {
 	return kafka.ProducerID(res.ProducerID), kafka.ErrorCode(res.ErrorCode)
 }
 
-// RaiseFeatures raises the level of metadata.version.
-func (a *Administrator) RaiseFeatures(level int16) kafka.ErrorCode {
+// SetLevel sets the level of a feature; way is the upgrade type: 1 up, 2 down, 3 down unsafely.
+func (a *Administrator) SetLevel(feature string, level int16, way int8) kafka.ErrorCode {
 	r := kmsg.NewPtrUpdateFeaturesRequest()
 	r.Version, r.TimeoutMillis = 1, 5000
 	f := kmsg.NewUpdateFeaturesRequestFeatureUpdate()
-	f.Feature, f.MaxVersionLevel, f.UpgradeType = "metadata.version", level, 1
+	f.Feature, f.MaxVersionLevel, f.UpgradeType = feature, level, way
 	r.FeatureUpdates = append(r.FeatureUpdates, f)
 	res, ok := a.ask(r).(*kmsg.UpdateFeaturesResponse)
 	if !ok {

@@ -62,7 +62,7 @@ var adminCalls = []func(*Administrator) kafka.ErrorCode{
 		return code
 	},
 	func(a *Administrator) kafka.ErrorCode { _, code := a.ProducerID(); return code },
-	func(a *Administrator) kafka.ErrorCode { return a.RaiseFeatures(3) },
+	func(a *Administrator) kafka.ErrorCode { return a.SetLevel("stet.version", 3, 1) },
 	func(a *Administrator) kafka.ErrorCode { return a.AddVoter(Voter{Node: 4}) },
 	func(a *Administrator) kafka.ErrorCode { return a.RemoveVoter(Voter{Node: 4}) },
 }

@@ -1,0 +1,192 @@
+package metadata
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"stet/core/invariant"
+	"stet/core/kafka"
+)
+
+// ISRMember is a replica that holds all that is committed, as the leader of its partition says.
+type ISRMember struct {
+	Broker kafka.BrokerID
+	Epoch  kafka.BrokerEpoch // of the broker's life that has caught up; -1: the request has no field for it
+}
+
+// ISRChange is what the leader of a partition asks for. It is about the state that has these epochs
+// and no other.
+type ISRChange struct {
+	TopicID        kafka.TopicID
+	ID             kafka.PartitionID
+	LeaderEpoch    kafka.LeaderEpoch
+	PartitionEpoch kafka.PartitionEpoch
+	ISR            []ISRMember // in any order
+	Recovering     bool        // the leader has not recovered from an unclean election
+}
+
+// AlteredPartition is the outcome for one partition.
+type AlteredPartition struct {
+	TopicID kafka.TopicID
+	ID      kafka.PartitionID
+	Error   kafka.ErrorCode
+	State   *Partition // after the request; nil with an error
+}
+
+// AlterPartition decides on one request of a leader, whose changes are independent of each other and
+// become one entry. What asks for the state that there is changes nothing, and is answered with that.
+func AlterPartition(image *Image, leader kafka.BrokerID, epoch kafka.BrokerEpoch, asked []ISRChange) (
+	records []Record, outcomes []AlteredPartition, code kafka.ErrorCode,
+) {
+	if code := CheckBroker(image, leader, epoch); code != kafka.None {
+		return nil, nil, code
+	}
+	a := isrRequest{image: image, leader: leader, base: image.ClusterTopicConfig(kafka.DefaultTopicConfig())}
+	order := make([]int, len(asked))
+	outcomes = make([]AlteredPartition, len(asked))
+	for i := range asked {
+		order[i] = i
+		outcomes[i] = AlteredPartition{TopicID: asked[i].TopicID, ID: asked[i].ID}
+	}
+	// The records change topics in the order of their names, and each partition once.
+	slices.SortStableFunc(order, func(x, y int) int { return a.compare(&asked[x], &asked[y]) })
+	for n, i := range order {
+		if n > 0 && a.compare(&asked[order[n-1]], &asked[i]) == 0 {
+			outcomes[i].Error = kafka.InvalidRequest
+			continue
+		}
+		outcomes[i].State, outcomes[i].Error = a.decide(&asked[i])
+	}
+	return a.records, outcomes, kafka.None
+}
+
+// isrRequest is a request that is being decided on.
+type isrRequest struct {
+	image   *Image
+	leader  kafka.BrokerID
+	base    kafka.TopicConfig // of topics that set nothing
+	records []Record
+}
+
+// compare orders partitions by topic name, then id. Topics that do not exist come first, by id.
+func (a *isrRequest) compare(x, y *ISRChange) int {
+	name := func(c *ISRChange) string {
+		if t := a.image.TopicByID(c.TopicID); t != nil {
+			return t.Name
+		}
+		return ""
+	}
+	return cmp.Or(strings.Compare(name(x), name(y)),
+		compareBytes(x.TopicID[:], y.TopicID[:]), cmp.Compare(x.ID, y.ID))
+}
+
+// decide judges one change and appends what it does.
+func (a *isrRequest) decide(c *ISRChange) (*Partition, kafka.ErrorCode) {
+	t := a.image.TopicByID(c.TopicID)
+	if t == nil {
+		return nil, kafka.UnknownTopicID
+	}
+	p := t.Partition(c.ID)
+	if code := a.judge(p, c); code != kafka.None {
+		return nil, code
+	}
+	config := TopicConfig(a.base, t.configs)
+	u := PartitionUpdate{ID: c.ID, Standing: p.alteredBy(c, rulesOf(&config, p))}
+	if u.same(&p.Standing) && u.Recovering == p.Recovering && containsAllOf(p.ISR, u.ISR) {
+		return p, kafka.None
+	}
+	a.change(t, u)
+	after := u.applied(p)
+	return &after, kafka.None
+}
+
+// judge says what is wrong with a change. p is nil if there is no such partition. A leader that knows
+// newer epochs than this controller asks one that does not lead any more (Kafka's
+// ReplicationControlManager.validateAlterPartitionData).
+func (a *isrRequest) judge(p *Partition, c *ISRChange) kafka.ErrorCode {
+	switch {
+	case p == nil:
+		return kafka.UnknownTopicOrPartition
+	case c.LeaderEpoch > p.LeaderEpoch || c.PartitionEpoch > p.Epoch:
+		return kafka.NotController
+	case c.LeaderEpoch < p.LeaderEpoch:
+		return kafka.FencedLeaderEpoch
+	case a.leader != p.Leader:
+		return kafka.InvalidRequest
+	case c.PartitionEpoch < p.Epoch:
+		return kafka.InvalidUpdateVersion
+	case !c.fits(p):
+		return kafka.InvalidRequest
+	case c.Recovering && (len(c.ISR) > 1 || !p.Recovering):
+		// What a leader has that is still recovering may yet change (KIP-704), and it recovers once.
+		return kafka.InvalidRequest
+	case slices.ContainsFunc(c.ISR, func(m ISRMember) bool { return !a.eligible(m) }):
+		return kafka.IneligibleReplica
+	}
+	return kafka.None
+}
+
+// fits says whether the members are a set of replicas with the leader in it.
+func (c *ISRChange) fits(p *Partition) bool {
+	leads := false
+	for i, m := range c.ISR {
+		same := func(o ISRMember) bool { return o.Broker == m.Broker }
+		if !p.HasReplica(m.Broker) || slices.ContainsFunc(c.ISR[:i], same) {
+			return false
+		}
+		leads = leads || m.Broker == p.Leader
+	}
+	return leads
+}
+
+// eligible says whether a replica may be in sync: its broker may lead, and is in the life that has
+// caught up. A broker that started again since may have lost what it had (KIP-903).
+func (a *isrRequest) eligible(m ISRMember) bool {
+	b := a.image.Broker(m.Broker)
+	if b == nil {
+		return false
+	}
+	active, same := b.Active(), m.Epoch < 0 || m.Epoch == b.Epoch
+	if invariant.CanaryFencedInSync.On() {
+		active = true
+	}
+	if invariant.CanaryBrokerEpochIgnored.On() {
+		same = true
+	}
+	return active && same
+}
+
+// alteredBy returns the standing that a change asks for. While fewer than the minimum are in sync
+// nothing is committed, so those who leave then hold all that is, like those who were eligible before
+// (KIP-966).
+func (p *Partition) alteredBy(c *ISRChange, r rules) Standing {
+	s := Standing{Leader: p.Leader, LastKnownLeader: kafka.NoBroker, Recovering: c.Recovering}
+	for _, id := range p.Replicas {
+		switch {
+		case slices.ContainsFunc(c.ISR, func(m ISRMember) bool { return m.Broker == id }):
+			s.ISR = append(s.ISR, id)
+		case slices.Contains(p.ISR, id) || slices.Contains(p.ELR, id):
+			s.ELR = append(s.ELR, id)
+		}
+	}
+	if len(s.ISR) >= r.minISR {
+		s.ELR = nil
+	}
+	return s
+}
+
+// change appends an update of a partition of t to the records.
+func (a *isrRequest) change(t *Topic, u PartitionUpdate) {
+	if n := len(a.records); n > 0 {
+		if last := a.records[n-1].(*PartitionChangesRecord); last.TopicID == t.ID {
+			last.Changes = append(last.Changes, u)
+			return
+		}
+	}
+	a.records = append(a.records, &PartitionChangesRecord{t.ID, []PartitionUpdate{u}})
+}
+
+func containsAllOf[T comparable](set, all []T) bool {
+	return !slices.ContainsFunc(all, func(v T) bool { return !slices.Contains(set, v) })
+}
