@@ -41,6 +41,9 @@ type Broker struct {
 	produces  produceWaits
 	sessions  *sessionCache
 	fetches   fetchLoop
+	fetchers  replicaFetchers
+	isr       isrKeeper
+	alter     alterPartition
 	creates   topicWaits
 	ids       producerIDs
 
@@ -58,6 +61,7 @@ type Broker struct {
 	outcomes        []partition.Outcome  `digest:"-"` // scratch
 	lookups         []partition.Lookup   `digest:"-"` // scratch
 	answers         []answeredPartition  `digest:"-"` // scratch
+	batches         []env.BufRef         `digest:"-"` // scratch
 }
 
 // phase is how far the process is between start and stop.
@@ -111,6 +115,8 @@ func (b *Broker) Turn(now env.Now, in []env.Event, out *env.Effects) {
 	b.fetches.wake(b)
 	b.creates.look(b)
 	b.host.pump(b)
+	b.fetchers.pump(b)
+	b.alter.pump(b)
 	b.pumpShutdown()
 	out.WakeBy(b.timers.next())
 	b.out = nil

@@ -52,7 +52,7 @@ func (c *creation) refuse(name string, code kafka.ErrorCode, why string) {
 	c.answer.Topics = append(c.answer.Topics, t)
 }
 
-func (c *creation) answered(b *Broker, res kmsg.Response, err env.Errno) {
+func (c *creation) answered(b *Broker, res any, err env.Errno) {
 	c.wait.decided = true
 	b.creates.imageChanged()
 	m, ok := res.(*kmsg.CreateTopicsResponse)

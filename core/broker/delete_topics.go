@@ -53,7 +53,7 @@ func (d *deletion) refuse(asked kmsg.DeleteTopicsRequestTopic, code kafka.ErrorC
 	d.answer.Topics = append(d.answer.Topics, t)
 }
 
-func (d *deletion) answered(b *Broker, res kmsg.Response, err env.Errno) {
+func (d *deletion) answered(b *Broker, res any, err env.Errno) {
 	d.wait.decided = true
 	b.creates.imageChanged()
 	asked := d.asked

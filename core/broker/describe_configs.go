@@ -34,7 +34,7 @@ func (b *Broker) describeConfigs(o origin, m *kmsg.DescribeConfigsRequest) {
 	b.forward(new(wire.MetadataIndexRequest), d.wait, int32(wait/time.Millisecond), d)
 }
 
-func (d *describing) answered(b *Broker, res kmsg.Response, _ env.Errno) {
+func (d *describing) answered(b *Broker, res any, _ env.Errno) {
 	if m, ok := res.(*wire.MetadataIndexResponse); ok && m.ErrorCode == 0 {
 		d.known, d.wait.index = true, metadata.Index(m.Index)
 	}

@@ -11,7 +11,8 @@ import (
 	"stet/core/wire"
 )
 
-// Fetch (key 1), versions 4 to 18, for consumers. The answer waits until it has the minimum of
+// Fetch (key 1), versions 4 to 18, for consumers; what is different for followers is in
+// replica_fetch.go. The answer waits until it has the minimum of
 // bytes, until something is wrong, or until its time is out (kafka-map rule 31). Bytes count up to
 // the high watermark. They are not copied: the answer names ranges of files, and holds a lease on
 // each until it has left.
@@ -45,6 +46,7 @@ type fetchTally struct {
 	bytes    int64
 	urgent   bool // something to say at once
 	locating bool
+	standing followerStanding // of the follower, if one asks
 }
 
 // fetchLoop collects, during a turn, the parked fetches whose partitions changed.
@@ -76,14 +78,18 @@ func (l *fetchLoop) wake(b *Broker) {
 }
 
 func (b *Broker) fetch(r *env.Request, o origin, m *wire.FetchRequest) {
-	if old := b.sessions.byID[m.SessionID]; old != nil && old.wait != nil {
-		old.wait.evaluate(b) // the client has given up on it
-		old.wait.answer(b)
+	if old := b.sessions.byID[m.SessionID]; old != nil {
+		old.interrupt(b)
 	}
-	s, code := b.sessions.begin(b.now.Mono, sessionRequest{
-		id: m.SessionID, epoch: m.SessionEpoch,
-		usesIDs: r.Version >= 13, privileged: m.ReplicaID >= 0, partitions: wanted(m),
-	})
+	q := sessionRequest{
+		id: m.SessionID, epoch: m.SessionEpoch, partitions: wanted(m),
+		usesIDs: r.Version >= 13, privileged: m.ReplicaID >= 0,
+		follower: followerLife{m.ReplicaID, m.ReplicaEpoch},
+	}
+	if q.privileged && q.epoch == initialSessionEpoch {
+		b.endFormerSessions(q.follower.broker)
+	}
+	s, code := b.sessions.begin(b.now.Mono, q)
 	if code != kafka.None {
 		b.refuseFetch(o, code)
 		return
@@ -99,6 +105,15 @@ func (b *Broker) fetch(r *env.Request, o origin, m *wire.FetchRequest) {
 		w.expired = true
 	}
 	w.try(b)
+}
+
+// interrupt answers a request that is parked on the session: the client has given up on it, or has more
+// to ask.
+func (s *fetchSession) interrupt(b *Broker) {
+	if w := s.wait; w != nil {
+		w.evaluate(b)
+		w.answer(b)
+	}
 }
 
 func wanted(m *wire.FetchRequest) int {
@@ -120,7 +135,7 @@ func (b *Broker) mergeFetch(r *env.Request, s *fetchSession, m *wire.FetchReques
 			s.put(key, fetchWant{
 				offset: p.FetchOffset, logStartOffset: p.LogStartOffset,
 				maxBytes: p.MaxBytes, currentLeaderEpoch: p.CurrentLeaderEpoch,
-				lastFetchedEpoch: p.LastFetchedEpoch,
+				lastFetchedEpoch: p.LastFetchedEpoch, highWatermark: p.HighWatermark,
 			})
 		}
 	}
@@ -147,6 +162,9 @@ func (b *Broker) fetchKey(version int16, name []byte, id kafka.TopicID) fetchKey
 // evaluate reads every partition that may have something to say.
 func (w *fetchWait) evaluate(b *Broker) fetchTally {
 	tally := fetchTally{left: w.maxBytes}
+	if w.session.privileged {
+		tally.standing = b.standingOf(w.session.follower)
+	}
 	p := w.session.first
 	for n := w.session.queued; n > 0; n-- {
 		next := p.next
@@ -161,7 +179,7 @@ func (w *fetchWait) try(b *Broker) {
 	tally := w.evaluate(b)
 	switch {
 	case tally.locating:
-	case tally.bytes >= w.minBytes, tally.urgent, w.expired:
+	case tally.bytes >= w.minBytes, tally.urgent, w.expired, w.opensFollowerSession():
 		w.answer(b)
 		return
 	}
@@ -190,7 +208,7 @@ func (w *fetchWait) due(b *Broker) {
 func (w *fetchWait) read(b *Broker, p *fetchPartition, tally *fetchTally) {
 	p.read = fetchRead{}
 	read := &p.read
-	topic, code := w.topicOf(b, p)
+	topic, code := w.topicOf(b, p, tally)
 	if code == kafka.None {
 		read.host = b.host.find(topic.ID, p.key.partition)
 		if read.host == nil {
@@ -209,18 +227,29 @@ func (w *fetchWait) read(b *Broker, p *fetchPartition, tally *fetchTally) {
 	if tally.left <= 0 && tally.bytes > 0 && !w.session.full {
 		return // another time; it keeps its place in the queue
 	}
+	if w.session.privileged {
+		w.readFollower(b, p, tally)
+		return
+	}
 	p.readReplica(b, tally)
-	switch {
+	w.judge(p, tally, read.HighWatermark)
+}
+
+// judge decides what a partition's read means for the answer. end is as far as there may be data.
+func (w *fetchWait) judge(p *fetchPartition, tally *fetchTally, end kafka.Offset) {
+	switch read := &p.read; {
 	case read.Locating:
 		tally.locating = true
-	case read.Code != kafka.None:
+	case read.Code != kafka.None, read.Diverging.Found(), read.StaleHighWatermark:
 		read.emit, tally.urgent = true, true
+		tally.bytes += read.Found.Len
+		tally.left -= read.Found.Len
 	case read.Found.Len > 0, read.HighWatermark != p.toldHighWatermark,
 		read.LogStartOffset != p.toldLogStartOffset:
 		read.emit = true
 		tally.bytes += read.Found.Len
 		tally.left -= read.Found.Len
-	case p.want.offset >= read.HighWatermark:
+	case p.want.offset >= end:
 		invariant.Sometimes(true, invariant.MarkSessionIncremental)
 		w.session.unqueue(p)
 	}
@@ -234,20 +263,33 @@ func (p *fetchPartition) readReplica(b *Broker, tally *fetchTally) {
 		MinOne:             tally.bytes == 0,
 		CurrentLeaderEpoch: p.want.currentLeaderEpoch,
 	}
-	if p.triedAt == p.want.offset {
-		want.Tries = p.tries
-	}
+	want.Tries = p.triesSoFar()
 	p.read.Read = p.read.host.Read(want, b.out)
+	p.tried(want.Tries)
+}
+
+// triesSoFar is how often the position that is wanted was looked up in vain.
+func (p *fetchPartition) triesSoFar() int {
+	if p.triedAt == p.want.offset {
+		return p.tries
+	}
+	return 0
+}
+
+// tried counts a look-up that the last read has started.
+func (p *fetchPartition) tried(before int) {
 	switch {
 	case p.read.Started:
-		p.tries, p.triedAt = want.Tries+1, p.want.offset
+		p.tries, p.triedAt = before+1, p.want.offset
 	case !p.read.Locating:
 		p.tries = 0
 	}
 }
 
 // topicOf finds the topic of a partition that is fetched.
-func (w *fetchWait) topicOf(b *Broker, p *fetchPartition) (*metadata.Topic, kafka.ErrorCode) {
+func (w *fetchWait) topicOf(b *Broker, p *fetchPartition, tally *fetchTally) (
+	*metadata.Topic, kafka.ErrorCode,
+) {
 	var topic *metadata.Topic
 	code := kafka.UnknownTopicOrPartition
 	if w.session.usesIDs {
@@ -259,7 +301,7 @@ func (w *fetchWait) topicOf(b *Broker, p *fetchPartition) (*metadata.Topic, kafk
 		return nil, code
 	}
 	if w.session.privileged {
-		return nil, kafka.NotLeaderOrFollower // replication comes with the follower role
+		return topic, tally.standing.code
 	}
 	return topic, b.Authorize(w.conn.info, opRead, resourceTopic, topic.Name)
 }

@@ -68,6 +68,7 @@ type answeredPartition struct {
 	host *hosted
 	file env.FileID
 	off  int64
+	copy bool
 }
 
 // addAnswers adds what the answer says of each partition: of all in a full answer, else of those
@@ -106,10 +107,11 @@ func (w *fetchWait) addAnswer(b *Broker, m *wire.FetchResponse, p, last *fetchPa
 	out.LastStableOffset = read.LastStableOffset
 	out.LogStartOffset = read.LogStartOffset
 	out.RecordBytes = read.Found.Len
+	out.DivergingEpoch = wire.DivergingEpoch(read.Diverging)
 	if read.Code == kafka.NotLeaderOrFollower || read.Code == kafka.FencedLeaderEpoch {
 		w.addLeader(b, m, out, p)
 	}
-	b.answers = append(b.answers, answeredPartition{read.host, read.Found.File, read.Found.Off})
+	b.answers = append(b.answers, answeredPartition{read.host, read.Found.File, read.Found.Off, read.Copy})
 	p.told(read)
 	p.read = fetchRead{}
 	return p
@@ -140,6 +142,10 @@ func (p *fetchPartition) told(read *fetchRead) {
 		return
 	}
 	p.toldHighWatermark, p.toldLogStartOffset = read.HighWatermark, read.LogStartOffset
+	if s.privileged {
+		p.toldFollower(read)
+		return
+	}
 	if read.Found.Len > 0 {
 		s.unqueue(p)
 		s.queue(p)
@@ -164,7 +170,7 @@ func (b *Broker) addRanges(m *wire.FetchResponse, answers []answeredPartition) {
 		}
 		b.out.Ranges = append(b.out.Ranges, env.Range{
 			File: a.file, At: p.RecordsAt, Off: a.off,
-			Len: p.RecordBytes,
+			Len: p.RecordBytes, Copy: a.copy,
 		})
 		a.host.Handles().Lease(a.file)
 		a.host.Counters.BytesOut += p.RecordBytes

@@ -9,8 +9,6 @@ import (
 	"stet/core/kafka"
 	"stet/core/metadata"
 	"stet/core/wire"
-
-	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 const metadataFetchWait = 5 * time.Second
@@ -52,7 +50,7 @@ func (b *Broker) linkPatience() time.Duration {
 	return max(2*b.config.HeartbeatInterval, leastPatience)
 }
 
-func (f *metadataFollower) answered(b *Broker, res kmsg.Response, err env.Errno) {
+func (f *metadataFollower) answered(b *Broker, res any, err env.Errno) {
 	f.under = false
 	r, ok := res.(*wire.MetadataFetchResponse)
 	if err != env.OK || !ok {
@@ -165,6 +163,10 @@ func (b *Broker) act() {
 	b.acted = b.image
 	b.host.follow(b, &delta)
 	b.host.removeStrays(b)
+	if len(delta.Brokers) > 0 {
+		b.fetchers.brokersChanged(b)
+		b.isr.brokersChanged(b, delta.Brokers)
+	}
 	b.creates.imageChanged()
 }
 

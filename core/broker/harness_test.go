@@ -21,6 +21,7 @@ type harness struct {
 	t          *testing.T
 	world      *logtest.World
 	controller *standIn
+	leaders    leaders
 	config     Config
 	broker     *Broker
 	now        env.Now
@@ -34,6 +35,7 @@ type harness struct {
 	paths    map[env.FileID]string
 	replies  []reply
 	asked    map[asked]call
+	ranges   []env.Range // of the last response
 	closed   []env.ConnID
 	leases   []env.Event // responses with ranges that have not "left" yet
 	answers  []env.Event // of the controller, not delivered yet
@@ -136,6 +138,10 @@ func (h *harness) conn(op env.ConnOp) {
 	head := append([]byte(nil), h.out.Bytes[op.Head.Start:op.Head.End]...)
 	switch op.Op {
 	case env.ConnDial:
+		if !h.controls(string(head)) {
+			h.leaders.dialled(h, op.Conn, string(head))
+			return
+		}
 		h.link = op.Conn
 		h.peer, h.dialled = string(head), append(h.dialled, string(head))
 		h.controller.waiting = nil
@@ -147,6 +153,10 @@ func (h *harness) conn(op env.ConnOp) {
 		}
 		h.answers = append(h.answers, answer)
 	case env.ConnSend:
+		if op.Conn != h.link {
+			h.leaders.request(h, op, head)
+			return
+		}
 		h.controller.request(h, op.Slot, head)
 	case env.ConnRespond:
 		h.respond(op, head)
@@ -159,10 +169,17 @@ func (h *harness) conn(op env.ConnOp) {
 	}
 }
 
+// controls says whether a controller is to be found at an address.
+func (h *harness) controls(addr string) bool {
+	return addr == "" || addr == h.controller.joined.Addr ||
+		slices.ContainsFunc(h.config.Controllers, func(c kafka.ControllerAddress) bool { return c.Addr == addr })
+}
+
 // respond decodes a response as a client would, with the ranges filled in from the disk.
 func (h *harness) respond(op env.ConnOp, head []byte) {
 	var frame []byte
 	at := uint32(0)
+	h.ranges = slices.Clone(h.out.Ranges[op.Ranges.Start:op.Ranges.End])
 	for _, r := range h.out.Ranges[op.Ranges.Start:op.Ranges.End] {
 		content := h.world.Disk.Content(h.paths[r.File])
 		require.GreaterOrEqual(h.t, int64(len(content)), r.Off+r.Len)
@@ -453,6 +470,8 @@ func (c *standIn) decide(body any) kmsg.Response {
 		r := kmsg.NewPtrBrokerHeartbeatResponse()
 		r.ShouldShutdown = m.WantShutdown && c.release
 		return r
+	case *kmsg.AlterPartitionRequest:
+		return c.alterPartition(m)
 	case *kmsg.AllocateProducerIDsRequest:
 		r := kmsg.NewPtrAllocateProducerIDsResponse()
 		r.ProducerIDStart, r.ProducerIDLen = int64(c.image.NextProducerID()), 3
@@ -498,6 +517,46 @@ func (c *standIn) register(m *kmsg.BrokerRegistrationRequest) kmsg.Response {
 	c.commit(records...)
 	r.BrokerEpoch = int64(c.image.Index())
 	return r
+}
+
+// alterPartition decides as the controller does.
+func (c *standIn) alterPartition(m *kmsg.AlterPartitionRequest) kmsg.Response {
+	answer := kmsg.NewPtrAlterPartitionResponse()
+	for _, t := range m.Topics {
+		out := kmsg.NewAlterPartitionResponseTopic()
+		out.TopidID = t.TopicID
+		for _, p := range t.Partitions {
+			change := metadata.ISRChange{
+				TopicID: t.TopicID, ID: kafka.PartitionID(p.Partition), Recovering: p.LeaderRecoveryState != 0,
+				LeaderEpoch: kafka.LeaderEpoch(p.LeaderEpoch), PartitionEpoch: kafka.PartitionEpoch(p.PartitionEpoch),
+			}
+			for _, e := range p.NewEpochISR {
+				change.ISR = append(change.ISR, metadata.ISRMember{
+					Broker: kafka.BrokerID(e.BrokerID), Epoch: kafka.BrokerEpoch(e.BrokerEpoch),
+				})
+			}
+			records, outcomes, code := metadata.AlterPartition(c.image, kafka.BrokerID(m.BrokerID),
+				kafka.BrokerEpoch(m.BrokerEpoch), []metadata.ISRChange{change})
+			if answer.ErrorCode = int16(code); code != kafka.None {
+				return answer
+			}
+			altered := kmsg.NewAlterPartitionResponseTopicPartition()
+			altered.Partition, altered.ErrorCode = p.Partition, int16(outcomes[0].Error)
+			if s := outcomes[0].State; s != nil {
+				altered.LeaderID, altered.LeaderEpoch = int32(s.Leader), int32(s.LeaderEpoch)
+				altered.PartitionEpoch = int32(s.Epoch)
+				for _, id := range s.ISR {
+					altered.ISR = append(altered.ISR, int32(id))
+				}
+			}
+			if len(records) > 0 {
+				c.commit(records...)
+			}
+			out.Partitions = append(out.Partitions, altered)
+		}
+		answer.Topics = append(answer.Topics, out)
+	}
+	return answer
 }
 
 func (c *standIn) delete(id kafka.TopicID) { c.commit(&metadata.TopicRemovalRecord{ID: id}) }

@@ -14,6 +14,8 @@ type hosted struct {
 	*partition.Replica
 	watchers []*fetchPartition // fetches that want to hear of changes
 
+	copying *copying // by whom it is copied from its leader; nil without one
+
 	working bool  // holds one of the host's job slots
 	queued  bool  // waits for one
 	settled bool  // has been seen in service, damaged or failing since it was added

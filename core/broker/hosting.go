@@ -59,7 +59,7 @@ func (h *host) partition(b *Broker, topic *metadata.Topic, id kafka.PartitionID)
 		r = h.admit(b, topic, id, p)
 	}
 	if r != nil {
-		r.leadOrNot(b, p)
+		r.leadOrFollow(b, p)
 	}
 }
 
@@ -134,19 +134,22 @@ func (h *host) directoryFor(b *Broker, p *metadata.Partition) env.DirID {
 	return env.DirID(best)
 }
 
-// leadOrNot passes on who leads.
-func (r *hosted) leadOrNot(b *Broker, p *metadata.Partition) {
+// leadOrFollow passes on who leads.
+func (r *hosted) leadOrFollow(b *Broker, p *metadata.Partition) {
 	if b.phase != phaseRunning {
 		return
 	}
 	if p.Leader == b.config.NodeID {
 		r.Lead(partition.Leadership{
-			Epoch: p.LeaderEpoch, PartitionEpoch: p.Epoch, ISR: p.ISR,
-			ReplicationFactor: len(p.Replicas),
+			Epoch: p.LeaderEpoch, PartitionEpoch: p.Epoch, ISR: p.ISR, Replicas: p.Replicas,
+			Recovering: p.Recovering, ReplicationFactor: len(p.Replicas),
 		}, b.out)
-	} else if r.Leading() {
-		r.Resign()
+	} else {
+		r.Follow(partition.Following{
+			Leader: p.Leader, Epoch: p.LeaderEpoch, PartitionEpoch: p.Epoch,
+		}, b.out)
 	}
+	b.fetchers.follow(b, r)
 	b.afterReplica(r)
 }
 
@@ -163,6 +166,7 @@ func (h *host) remove(b *Broker, r *hosted) {
 	invariant.Sometimes(r.LogEndOffset() > 0, invariant.MarkTopicDeleted)
 	delete(h.byKey, hostKey{r.TopicID, r.Partition})
 	b.timers.clear(&r.again)
+	b.fetchers.drop(b, r)
 	r.Delete([16]byte(b.randomID()), b.out)
 	b.afterReplica(r)
 }

@@ -61,7 +61,7 @@ func (p *producerIDs) serve(b *Broker) {
 	b.link.send(b, m, p)
 }
 
-func (p *producerIDs) answered(b *Broker, res kmsg.Response, err env.Errno) {
+func (p *producerIDs) answered(b *Broker, res any, err env.Errno) {
 	p.under = false
 	m, ok := res.(*kmsg.AllocateProducerIDsResponse)
 	if ok && kafka.ErrorCode(m.ErrorCode) == kafka.NotController {

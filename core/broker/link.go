@@ -37,10 +37,11 @@ type linkOwner interface {
 	linkEnded(b *Broker) // before the requests under way fail and the pause begins
 }
 
-// answered is told how a request over a link ended. With an error, or when the controller that was
+// answered is told how a request over a link ended, with the decoded response: a kmsg.Response, or a
+// *wire.ReplicaFetchResponse to a Fetch. With an error, or when the controller that was
 // asked leads no more, nothing is known about what became of it.
 type answered interface {
-	answered(b *Broker, res kmsg.Response, err env.Errno)
+	answered(b *Broker, res any, err env.Errno)
 }
 
 // linkRequest is a request that is under way.
@@ -220,10 +221,9 @@ func (l *link) response(b *Broker, ev *env.Event) {
 	caller := l.requests[i].caller
 	l.requests = slices.Delete(l.requests, i, i+1)
 	l.silence.watch(b, l)
-	res, _ := ev.Res.(kmsg.Response)
 	err := ev.Err
-	if res == nil && err == env.OK {
+	if ev.Res == nil && err == env.OK {
 		err = env.EMalformed
 	}
-	caller.answered(b, res, err)
+	caller.answered(b, ev.Res, err)
 }

@@ -69,7 +69,7 @@ func (c *autoCreation) finish(b *Broker) {
 	b.replyMetadata(c.conn.info, c.origin, c.request, c.refused)
 }
 
-func (c *autoCreation) answered(b *Broker, res kmsg.Response, err env.Errno) {
+func (c *autoCreation) answered(b *Broker, res any, err env.Errno) {
 	c.wait.decided = true
 	b.creates.imageChanged()
 	m, ok := res.(*kmsg.CreateTopicsResponse)

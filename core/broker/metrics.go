@@ -7,6 +7,8 @@ type Metrics struct {
 	FetchesParked     int64
 	FetchesAnswered   int64
 	FetchBytesOut     int64
+	ReplicaFetches    int64 // asked of leaders
+	ISRProposals      int64 // of which the controller was told
 	AutoCreatedTopics int64
 	Checkpoints       int64
 	CheckpointsFailed int64

@@ -10,7 +10,7 @@ import (
 // refusedWhole says whether a controller has answered that it does not lead, and so has done nothing
 // and will do nothing. One that stops to lead after it has proposed says REQUEST_TIMED_OUT instead.
 // Answers to changes of the quorum itself are not read so: they do not tell the two apart.
-func refusedWhole(res kmsg.Response) bool {
+func refusedWhole(res any) bool {
 	code := int16(kafka.None)
 	switch m := res.(type) {
 	case *kmsg.CreateTopicsResponse:

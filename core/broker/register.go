@@ -66,7 +66,7 @@ func (r *registration) request(b *Broker) *kmsg.BrokerRegistrationRequest {
 // registering takes the answer to a registration.
 type registering struct{}
 
-func (registering) answered(b *Broker, res kmsg.Response, err env.Errno) {
+func (registering) answered(b *Broker, res any, err env.Errno) {
 	r := &b.register
 	r.under = false
 	m, ok := res.(*kmsg.BrokerRegistrationResponse)
@@ -134,6 +134,7 @@ func (r *registration) look(b *Broker) {
 	switch {
 	case own && r.known && !r.caughtUp && self.Epoch >= r.epoch:
 		r.caughtUp = true
+		b.fetchers.wakeAll()
 		b.timers.clear(&r.again)
 		b.cutChains()
 		if !r.under {
@@ -188,7 +189,7 @@ func (r *registration) heartbeat(b *Broker) {
 // beating takes the answer to a heartbeat.
 type beating struct{ wantFence bool }
 
-func (h beating) answered(b *Broker, res kmsg.Response, err env.Errno) {
+func (h beating) answered(b *Broker, res any, err env.Errno) {
 	r := &b.register
 	r.under = false
 	m, ok := res.(*kmsg.BrokerHeartbeatResponse)

@@ -47,16 +47,16 @@ func (b *Broker) relayAllowed(r *env.Request, o origin, op operation, m kmsg.Req
 
 const noTimeout int32 = -1 // of a request that has none of its own
 
-func (f *relay) answered(b *Broker, res kmsg.Response, err env.Errno) {
+func (f *relay) answered(b *Broker, res any, err env.Errno) {
 	f.wait.decided = true
 	b.creates.imageChanged()
 	if err != env.OK { // lost: it may have happened
 		f.late()
 		return
 	}
-	f.answer = res
+	f.answer = res.(kmsg.Response)
 	if f.taken != nil {
-		f.taken(res)
+		f.taken(f.answer)
 	}
 }
 

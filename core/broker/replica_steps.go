@@ -61,6 +61,8 @@ func (b *Broker) afterReplica(r *hosted) {
 		b.offsetFound(&b.lookups[i])
 	}
 	r.step(b)
+	r.moved(b)
+	b.alter.take(r)
 	if r.TakeChanged() {
 		for _, p := range r.watchers {
 			b.fetches.changed(p)

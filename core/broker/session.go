@@ -31,6 +31,7 @@ type fetchKey struct {
 type fetchWant struct {
 	offset             kafka.Offset
 	logStartOffset     kafka.Offset // of a follower
+	highWatermark      kafka.Offset // of a follower: what it knows; NoOffset: not told
 	maxBytes           int32
 	currentLeaderEpoch kafka.LeaderEpoch
 	lastFetchedEpoch   kafka.LeaderEpoch
@@ -47,6 +48,7 @@ type fetchSession struct {
 	epoch      int32 // expected in the next request
 	usesIDs    bool
 	privileged bool // of a follower
+	follower   followerLife
 	full       bool // the response names every partition
 	created    env.Mono
 	used       env.Mono

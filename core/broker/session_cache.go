@@ -27,7 +27,8 @@ type sessionRequest struct {
 	id, epoch  int32
 	usesIDs    bool
 	privileged bool
-	partitions int // named in the request
+	follower   followerLife // who asks, if privileged
+	partitions int          // named in the request
 }
 
 // begin finds or opens the session of a request, and moves its epoch on. The caller then puts and
@@ -41,7 +42,8 @@ func (c *sessionCache) begin(now env.Mono, r sessionRequest) (*fetchSession, kaf
 	}
 	s := c.byID[r.id]
 	switch {
-	case s == nil || r.id == noSession:
+	case s == nil || r.id == noSession,
+		s.privileged != r.privileged || s.follower.broker != r.follower.broker:
 		return nil, kafka.FetchSessionIDNotFound
 	case s.epoch != r.epoch:
 		return nil, kafka.InvalidFetchSessionEpoch
@@ -49,6 +51,7 @@ func (c *sessionCache) begin(now env.Mono, r sessionRequest) (*fetchSession, kaf
 		return nil, kafka.FetchSessionTopicIDError
 	}
 	s.epoch, s.used, s.full = nextSessionEpoch(s.epoch), now, false
+	s.follower = r.follower
 	return s, kafka.None
 }
 
@@ -63,7 +66,7 @@ func nextSessionEpoch(epoch int32) int32 {
 func (c *sessionCache) open(now env.Mono, r sessionRequest) *fetchSession {
 	s := &fetchSession{
 		id: noSession, epoch: 1, usesIDs: r.usesIDs, privileged: r.privileged,
-		full: true, created: now, used: now, members: make(map[fetchKey]*fetchPartition, r.partitions),
+		follower: r.follower, full: true, created: now, used: now, members: make(map[fetchKey]*fetchPartition, r.partitions),
 	}
 	if r.epoch == finalSessionEpoch || r.partitions == 0 || !c.makeRoom(now, r) {
 		return s
@@ -132,6 +135,17 @@ func lessWorth(privileged bool, size int, otherPrivileged bool, otherSize int) b
 		return !privileged
 	}
 	return size < otherSize
+}
+
+// ofFollower returns the sessions of a broker that follows, oldest first.
+func (c *sessionCache) ofFollower(id kafka.BrokerID) []*fetchSession {
+	var found []*fetchSession
+	for _, s := range c.order {
+		if s.privileged && s.follower.broker == id {
+			found = append(found, s)
+		}
+	}
+	return found
 }
 
 // drop forgets a cached session.

@@ -183,7 +183,7 @@ func TestSessionsAreEvictedByWorth(t *testing.T) {
 	require.NotEqual(t, noSession, large.id)
 
 	later := env.Mono(0).Add(3 * time.Minute)
-	s, _ := c.begin(later, sessionRequest{id: follower.id, epoch: 1})
+	s, _ := c.begin(later, sessionRequest{id: follower.id, epoch: 1, privileged: true})
 	require.Equal(t, follower, s)
 	require.NotEqual(t, noSession, open(later, 1, false).id, "a stale session makes room")
 	require.Equal(t, noSession, large.id)

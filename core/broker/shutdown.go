@@ -84,6 +84,7 @@ func (b *Broker) closeReplicas() {
 	}
 	b.phase = phaseStopping
 	b.timers.clear(&b.departure.timer)
+	b.fetchers.close(b)
 	for _, r := range b.host.all {
 		r.Close(b.out)
 		b.afterReplica(r)

@@ -216,5 +216,6 @@ func (starting) completed(b *Broker, ev *env.Event) {
 	}
 	b.saving.begin(b)
 	b.beginExpiry()
+	b.isr.begin(b)
 	b.link.dial(b)
 }

@@ -72,7 +72,7 @@ func (t *topicWait) send(b *Broker) {
 	}
 }
 
-func (t *topicWait) answered(b *Broker, res kmsg.Response, err env.Errno) {
+func (t *topicWait) answered(b *Broker, res any, err env.Errno) {
 	refused := err == env.OK && refusedWhole(res)
 	if t.asked != nil && (refused || t.reads && err != env.OK) {
 		t.unsent = true

@@ -49,6 +49,10 @@ const (
 	MarkFollowerTruncates
 	MarkTruncatedBelowHighWatermark
 	MarkBatchOfLeaderRefused
+	MarkReplicaFetchInterrupted
+	MarkReplicaSessionLost
+	MarkLeaderMoved
+	MarkFollowerOfFormerLife
 	markCount
 )
 
@@ -92,6 +96,10 @@ var markNames = [markCount]string{
 	MarkFollowerTruncates:           "a follower lets its log go to truncate it",
 	MarkTruncatedBelowHighWatermark: "a follower truncates below its high watermark",
 	MarkBatchOfLeaderRefused:        "a follower refuses a batch of its leader",
+	MarkReplicaFetchInterrupted:     "a follower's long poll is interrupted by more to ask",
+	MarkReplicaSessionLost:          "a leader has lost a follower's fetch session",
+	MarkLeaderMoved:                 "a leader that is followed has another address",
+	MarkFollowerOfFormerLife:        "a follower's fetch is of a former life of its broker",
 	MarkFileRested:                  "a file that rests is closed to make room for another",
 }
 

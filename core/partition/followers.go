@@ -78,8 +78,8 @@ func (f *progress) onFetch(now env.Mono, w *FollowerFetch, leaderEnd kafka.Offse
 // lags says whether a follower has been behind for longer than lagMax. One that has everything never
 // is; the time of one that was never seen to have it begins when it is first asked for.
 func (f *progress) lags(now env.Mono, lagMax time.Duration, leaderEnd kafka.Offset) bool {
-	if !f.watched {
+	if !f.watched || f.fetched && f.end >= leaderEnd {
 		f.caughtUp, f.watched = now, true
 	}
-	return !(f.fetched && f.end >= leaderEnd) && now > f.caughtUp.Add(lagMax)
+	return now > f.caughtUp.Add(lagMax)
 }

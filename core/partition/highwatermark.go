@@ -15,6 +15,9 @@ func (r *Replica) advance(out *env.Effects) {
 	}
 	// Flush mode, switched on, does not take back what has been acknowledged without it.
 	l.end = max(l.end, r.localEnd())
+	if written := r.log.Written(); written > l.written && len(l.followers) > 0 {
+		l.written, r.changed = written, true // followers fetch it
+	}
 	r.advanceHighWatermark(l)
 	for {
 		w, ok := r.forLocal.pop(l.end)

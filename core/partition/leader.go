@@ -28,6 +28,9 @@ type leader struct {
 	// or synced in flush mode.
 	end kafka.Offset
 
+	// written is the end up to which followers can fetch, as it was last seen.
+	written kafka.Offset
+
 	replicationFactor int
 	isr               isr
 	followers         followers

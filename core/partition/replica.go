@@ -176,7 +176,7 @@ func (r *Replica) Outcomes(dst []Outcome) []Outcome {
 }
 
 // TakeChanged says whether what a fetch would be told has changed since the last call: high
-// watermark, log start, availability, leadership, or a position that was looked up.
+// watermark, the end of what is written of a leader with followers, log start, availability, leadership, or a position that was looked up.
 func (r *Replica) TakeChanged() bool {
 	changed := r.changed
 	r.changed = false
