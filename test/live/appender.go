@@ -49,7 +49,7 @@ func newAppender(c *Cluster, topic string, partition int32) (*appender, error) {
 		// What the client adds to an outage should be small beside it.
 		kgo.MetadataMinAge(50*time.Millisecond), kgo.MetadataMaxAge(2*time.Second),
 		kgo.RetryBackoffFn(func(int) time.Duration { return 20 * time.Millisecond }),
-		kgo.RequestTimeoutOverhead(2*time.Second), kgo.ProduceRequestTimeout(2*time.Second),
+		kgo.RequestTimeoutOverhead(150*time.Millisecond), kgo.ProduceRequestTimeout(250*time.Millisecond),
 	)
 	if err != nil {
 		return nil, err
