@@ -122,7 +122,12 @@ func TestClusterObeysKafkasTools(t *testing.T) {
 }
 
 func requireTool(t *testing.T, cluster *Cluster, call *tool, address string) {
-	args := append([]string{"tool", call.class, "--bootstrap-server", address}, strings.Fields(call.args)...)
+	requireToolBy(t, cluster, call, "--bootstrap-server", address)
+}
+
+// requireToolBy has the tool ask a broker or a controller, by the option.
+func requireToolBy(t *testing.T, cluster *Cluster, call *tool, option, address string) {
+	args := append([]string{"tool", call.class, option, address}, strings.Fields(call.args)...)
 	out, err := cluster.tool(args...)
 	for _, want := range call.wants {
 		require.Regexp(t, regexp.MustCompile(`(?m)`+want), out)
