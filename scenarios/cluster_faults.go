@@ -21,11 +21,13 @@ type clusterStrike struct {
 
 	verb   schedule.Verb
 	target target
+	same   bool   // the machine is that of the strike before, if that has come
 	peer   target // of a Stall and a Reset between machines; none: all others, one at a time
 	crash  crash  // of a Kill and a Power; its down of a Stop and a Wipe
 	span   sim.Time
 	by     sim.Time
 	both   bool
+	key    int16 // of a Hold: the kind of request
 }
 
 // target is whom a strike hits: it is known when it comes.
@@ -54,17 +56,22 @@ func (p *clusterPlan) strike(d draw) clusterStrike {
 	return s
 }
 
+// death draws how the machine of a strike dies and for how long it is down.
+func (s *clusterStrike) death(d draw) {
+	cause := sim.Killed
+	if s.verb == schedule.Power {
+		cause = sim.PowerLost
+	}
+	s.crash = newCrash(d, cause)
+	s.crash.down = d.Delay(sim.Millisecond, pick(d, sim.Time(100), 2000, 10_000)*sim.Millisecond)
+}
+
 // deaths adds processes and machines that die.
 func (p *clusterPlan) deaths(d draw, count int, verbs ...schedule.Verb) {
 	for range count {
 		s := p.strike(d)
 		s.verb = verbs[d.Index(len(verbs))]
-		cause := sim.Killed
-		if s.verb == schedule.Power {
-			cause = sim.PowerLost
-		}
-		s.crash = newCrash(d, cause)
-		s.crash.down = d.Delay(sim.Millisecond, pick(d, sim.Time(100), 2000, 10_000)*sim.Millisecond)
+		s.death(d)
 		p.faults.strikes = append(p.faults.strikes, s)
 		if d.Chance(1, 4) { // another one on its heels
 			s.delay += d.Delay(0, 500*sim.Millisecond)

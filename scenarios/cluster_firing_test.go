@@ -5,8 +5,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"stet/core/commitlog"
 	"stet/core/env"
 	"stet/core/kafka"
+	coremetadata "stet/core/metadata"
 	"stet/core/record"
 	"stet/core/wire"
 	"stet/linearizability/metadata"
@@ -58,6 +60,22 @@ func TestADirectoryOfNobodyFiresM2(t *testing.T) {
 	r.machines[0].Disk.Put(env.Path{Name: "t9-0/partition.metadata"},
 		[]byte("version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAABw"))
 	r.firing(t, "M2", r.inspect)
+}
+
+func TestARemovalOfAHostedReplicaFiresM2(t *testing.T) {
+	r := played(t)
+	id := r.cargo.acked[0].id
+	name := r.watch.state.Ledger.Entries()[len(r.watch.state.Ledger.Entries())-1].Image.TopicByID(id).Name
+	for _, m := range r.machines {
+		if len(m.Disk.Entries(env.Path{Name: name + "-0"})) > 0 {
+			job := &commitlog.DeleteJob{Path: env.Path{Name: name + "-0"}}
+			r.firing(t, "M2", func() {
+				r.watch.checkRemovals(m, &env.Effects{Jobs: []env.JobStart{{Job: job}}})
+			})
+			return
+		}
+	}
+	t.Fatal("nobody hosts the topic")
 }
 
 func TestARecordOfAnotherTopicFiresM1(t *testing.T) {
@@ -201,4 +219,19 @@ func TestALevelThatIsSaidToBeInForceAndIsNotFiresM4(t *testing.T) {
 	r.firing(t, "M4", func() { o.judgeLevel(op, 2, kafka.None) })
 	op.Kind, op.Level = schedule.LowerLevel, 1
 	r.firing(t, "M4", func() { o.judgeLevel(op, 2, kafka.None) })
+}
+
+func TestAnIndexBelowWhatWasKnownFiresQ9(t *testing.T) {
+	r := played(t)
+	m := r.machines[0]
+	answer := func(slot, index int64) []env.Event {
+		return []env.Event{{Kind: env.EventResponse, Conn: 7, Slot: env.Slot(slot), Res: &wire.MetadataIndexResponse{Index: index}}}
+	}
+	f := r.watch.fresh
+	f.known = 20
+	f.asked[m.Place] = map[asking]coremetadata.Index{{7, 1}: f.known, {7, 2}: f.known}
+	f.told(m, answer(1, 20))
+	f.told(m, answer(3, 1)) // nobody asked
+	require.Empty(t, r.findings.failed)
+	r.firing(t, "Q9", func() { f.told(m, answer(2, 19)) })
 }

@@ -15,6 +15,8 @@ type clusterImproviser struct {
 	stream  *sim.Stream
 	armed   map[sim.Place]*armedMachine // waits for a call of the disk
 	again   map[sim.Place]*armedMachine // interrupts the recovery that comes next
+	held    []heldBack                  // kinds of requests
+	struck  map[int]*sim.Machine        // by the strikes that have come
 	spent   int                         // disk faults
 }
 
@@ -28,6 +30,7 @@ func newClusterImproviser(r *clusterRun, stream *sim.Stream) *clusterImproviser 
 	return &clusterImproviser{
 		saboteur: r.saboteur, cluster: r, plan: &r.plan.faults, stream: stream,
 		armed: map[sim.Place]*armedMachine{}, again: map[sim.Place]*armedMachine{},
+		struck: map[int]*sim.Machine{},
 	}
 }
 
@@ -43,7 +46,7 @@ func (i *clusterImproviser) requested(r schedule.Request) {
 	for at := range i.plan.strikes {
 		s := &i.plan.strikes[at]
 		if s.since == "" && s.operator == r.Producer && s.operation == r.Send {
-			i.after(s.delay, func() { i.strike(s, anchor) })
+			i.after(s.delay, func() { i.strike(at, anchor) })
 		}
 	}
 }
@@ -56,21 +59,29 @@ func (i *clusterImproviser) began(m schedule.Moment) {
 	}
 	for at := range i.plan.strikes {
 		if s := &i.plan.strikes[at]; s.since == m {
-			i.after(s.delay, func() { i.strike(s, anchor) })
+			i.after(s.delay, func() { i.strike(at, anchor) })
 		}
 	}
 }
 
 // strike makes a strike happen to whoever it means now.
-func (i *clusterImproviser) strike(s *clusterStrike, anchor func() schedule.Anchor) {
-	m := i.whom(s.target, nil)
+func (i *clusterImproviser) strike(at int, anchor func() schedule.Anchor) {
+	s := &i.plan.strikes[at]
+	m := i.struck[at-1]
+	if !s.same || m == nil {
+		m = i.whom(s.target, nil)
+	}
 	if m == nil {
 		return
 	}
+	i.struck[at] = m
 	a := schedule.Action{Verb: s.verb, Node: m.Place, Span: s.span, By: s.by, Down: s.crash.down}
 	switch s.verb {
 	case schedule.Kill, schedule.Power:
 		i.arm(m, &armedMachine{s.crash, anchor})
+		return
+	case schedule.Hold:
+		i.holdBack(s, m)
 		return
 	case schedule.Wipe:
 		if !i.cluster.watch.expendable(m) {
@@ -206,20 +217,6 @@ func (i *clusterImproviser) called(op sim.DiskOp) *schedule.Action {
 		}
 	}
 	return a
-}
-
-// sent implements director.
-func (i *clusterImproviser) sent(sim.FrameInfo) *schedule.Action {
-	r := &i.plan.net
-	switch {
-	case i.stream.Chance(r.hold, 4096):
-		return &schedule.Action{Verb: schedule.Hold, Span: i.stream.Delay(r.holdFor.Low, r.holdFor.High)}
-	case i.stream.Chance(r.reset, 4096):
-		return &schedule.Action{Verb: schedule.Cut}
-	case i.stream.Chance(r.vanish, 4096):
-		return &schedule.Action{Verb: schedule.Vanish}
-	}
-	return nil
 }
 
 // fates implements director.

@@ -37,7 +37,7 @@ func newClusterPlan(d draw) *clusterPlan {
 func (p *clusterPlan) configureNode(d draw) {
 	p.Node = schedule.BaseNode()
 	b, c := &p.Node.Broker, &p.Node.Controller
-	c.Quorum.SnapshotEntries = pick(d, 6, 20, 60, 500)
+	c.Quorum.SnapshotEntries = pick(d, 1, 3, 10, 60, 500)
 	c.TickInterval = pick(d, time.Duration(20), 50, 50, 100) * time.Millisecond
 	c.SessionTimeout = pick(d, time.Duration(8), 10, 30, 90) * 100 * time.Millisecond
 	c.ReconnectGrace = pick(d, time.Duration(1), 3, 10) * 100 * time.Millisecond
@@ -46,7 +46,7 @@ func (p *clusterPlan) configureNode(d draw) {
 	b.RequestTimeout = pick(d, b.RequestTimeout, 2*time.Second)
 	b.CheckpointInterval = (pick(d, sim.Time(200), 5000) * sim.Millisecond).Duration()
 	b.Topic.SegmentBytes = pick(d, int32(4<<10), 64<<10, 1<<20)
-	b.MetadataFetchBytes = pick(d, b.MetadataFetchBytes, b.MetadataFetchBytes, 300, 3000)
+	b.MetadataFetchBytes = pick(d, b.MetadataFetchBytes, 1, 300, 3000)
 	p.Node.MaxOpenFiles = pick(d, 0, 0, 8)
 }
 
@@ -230,4 +230,6 @@ func (p *clusterPlan) operate(d draw, w weights, operators, each int) {
 		}
 		p.Operators = append(p.Operators, o)
 	}
+	p.homes(d)
+	p.lulls(d, d.Index(4))
 }

@@ -28,6 +28,7 @@ type clusterWatch struct {
 	lives   map[sim.Place]int             // of voters: a process has several, one after each failure of its log
 	levels  map[sim.Place]metadata.Levels // of the software that a machine was last started with
 	level   int16                         // in force, as last seen
+	fresh   *fresh
 }
 
 func newClusterWatch(r *clusterRun) *clusterWatch {
@@ -38,6 +39,7 @@ func newClusterWatch(r *clusterRun) *clusterWatch {
 		levels: map[sim.Place]metadata.Levels{},
 	}
 	w.deposed = &deposed{w, map[sim.Place]*overlap{}}
+	w.fresh = &fresh{watch: w, asked: map[sim.Place]map[asking]metadata.Index{}}
 	w.sources = &sources{w, map[sim.Place]map[env.ConnID]kafka.BrokerID{}}
 	for _, m := range r.machines {
 		w.state.Watch(m.Place, m.Disk)
@@ -101,6 +103,7 @@ func (w *clusterWatch) connect() {
 func (w *clusterWatch) brokerEnded(m *sim.Machine) {
 	w.state.BrokerEnded(m.Place)
 	delete(w.sources.dialed, m.Place)
+	delete(w.fresh.asked, m.Place)
 }
 
 // started implements watcher.
@@ -131,6 +134,7 @@ type machineTap struct {
 func (t *machineTap) Turning(l node.LoopID, _ env.Now, in []env.Event) {
 	if l == node.BrokerLoop {
 		t.watch.sources.told(t.machine, in)
+		t.watch.fresh.told(t.machine, in)
 	}
 }
 
@@ -146,6 +150,9 @@ func (t *machineTap) Turned(l node.LoopID, out *env.Effects) {
 			})
 			t.watch.noteLevel()
 			t.watch.deposed.turned(m, core)
+			if core.Ready() {
+				t.watch.fresh.applied(core.Image().Index())
+			}
 		}
 		for i := range out.Conn {
 			if op := &out.Conn[i]; op.Op == env.ConnSend {
@@ -155,6 +162,8 @@ func (t *machineTap) Turned(l node.LoopID, out *env.Effects) {
 	case *broker.Broker:
 		t.watch.sources.asked(m, out)
 		state.Broker(m.Place, t.watch.levels[m.Place], core.Image())
+		t.watch.fresh.sent(m, out)
+		t.watch.checkRemovals(m, out)
 	}
 }
 

@@ -17,6 +17,9 @@ func controllerDiskLoss() *Scenario {
 			p.operate(d, everything, int(d.Between(2, 3)), int(d.Between(45, 80)))
 			p.deaths(d, int(d.Between(1, 3)), schedule.Wipe)
 			p.deaths(d, int(d.Between(1, 4)), schedule.Power, schedule.Power, schedule.Kill)
+			p.holdBacks(d, d.Index(3))
+			p.lapses(d, d.Index(3))
+			p.chains(d, d.Index(2))
 			if d.Chance(1, 2) {
 				p.disks(d)
 			}

@@ -28,6 +28,9 @@ func controllerFailover() *Scenario {
 			p.deaths(d, int(d.Between(2, 6)), schedule.Kill, schedule.Kill, schedule.Power)
 			p.nuisances(d, d.Index(3), schedule.Pause, schedule.Stop)
 			p.cuts(d, d.Index(2))
+			p.holdBacks(d, d.Index(3))
+			p.lapses(d, d.Index(3))
+			p.chains(d, d.Index(2))
 		},
 	}
 }

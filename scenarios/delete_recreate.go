@@ -46,6 +46,7 @@ func deleteRecreate() *Scenario {
 				s.target, s.crash.down = brokerOne, max(s.crash.down, d.Delay(0, 4*sim.Second))
 			}
 			p.cuts(d, d.Index(4))
+			p.holdBacks(d, d.Index(3))
 			p.nuisances(d, d.Index(2), schedule.Stop, schedule.Pause)
 		},
 	}

@@ -7,6 +7,7 @@ import (
 	"stet/core/env"
 	"stet/core/kafka"
 	"stet/core/metadata"
+	"stet/core/quorum"
 	"stet/core/wire"
 
 	"github.com/stretchr/testify/require"
@@ -252,6 +253,27 @@ func TestFollowerSeesEveryEntryOnce(t *testing.T) {
 	require.Len(t, r.answers[slot].(*wire.MetadataFetchResponse).Entries, 1)
 }
 
+func TestBrokerWithoutMetadataReadsTheLogInPieces(t *testing.T) {
+	r := newRig(t, 1)
+	r.boot()
+	r.join(1)
+	for i := range 3 {
+		r.call(creationRequest(1, topicNumber(i)))
+	}
+	r.settle()
+	image, pieces := metadata.Empty(), 0
+	for image.Index() < r.c.Image().Index() {
+		slot := r.send(&wire.MetadataFetchRequest{BrokerID: 1, FromIndex: int64(image.Index()) + 1, MaxBytes: 1})
+		answer := r.answers[slot].(*wire.MetadataFetchResponse)
+		require.Nil(t, answer.Snapshot)
+		require.Len(t, answer.Entries, 1)
+		image = follow(t, image, answer)
+		pieces++
+	}
+	require.Equal(t, int(r.c.Image().Index()), pieces+quorum.FirstEntry-1)
+	require.Equal(t, r.c.Image().AppendSnapshot(nil), image.AppendSnapshot(nil))
+}
+
 func follow(t *testing.T, image *metadata.Image, answer *wire.MetadataFetchResponse) *metadata.Image {
 	require.Zero(t, answer.ErrorCode)
 	require.Equal(t, int32(1), answer.LeaderID)
@@ -262,7 +284,7 @@ func follow(t *testing.T, image *metadata.Image, answer *wire.MetadataFetchRespo
 		require.Equal(t, answer.SnapshotIndex, int64(image.Index()))
 	}
 	for _, e := range answer.Entries {
-		require.Equal(t, int64(image.Index())+1, e.Index)
+		require.Equal(t, max(int64(image.Index())+1, quorum.FirstEntry), e.Index)
 		image, err = image.ApplyEntry(metadata.Index(e.Index), e.Record)
 		require.NoError(t, err)
 	}

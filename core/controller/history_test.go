@@ -6,6 +6,7 @@ import (
 
 	"stet/core/env"
 	"stet/core/metadata"
+	"stet/core/quorum"
 	"stet/core/wire"
 
 	"github.com/stretchr/testify/require"
@@ -130,6 +131,9 @@ func (h *history) fetched(have int64, a *wire.MetadataFetchResponse) int64 {
 		require.EqualValues(h.t, a.SnapshotIndex, image.Index())
 		require.Equal(h.t, h.images[image.Index()], hashOf(image))
 		have = a.SnapshotIndex
+	}
+	if len(a.Entries) > 0 {
+		have = max(have, quorum.FirstEntry-1) // before the first entry there is nothing to tell
 	}
 	for i := range a.Entries {
 		e := &a.Entries[i]

@@ -14,7 +14,8 @@ import (
 
 // MetadataFetch (Stet's own key), version 0: the committed log from an index on. A request that
 // asks for what does not exist yet is parked until it does or its time is up. What a snapshot has
-// replaced is answered with the image as it is now.
+// replaced is answered with the image as it is now; a broker that has nothing reads the log from its
+// first entry as long as that is there, in pieces of the size that it asks for.
 
 // maxFetchWait bounds how long a request is parked, whatever it says.
 const maxFetchWait = time.Minute
@@ -64,10 +65,13 @@ func (s *fetches) give(c *Controller, f *parkedFetch) bool {
 		return false
 	}
 	answer := c.fetchAnswer(kafka.None)
-	if f.from < c.life.quorum.FirstIndex() {
-		c.addSnapshot(answer)
-	} else {
+	switch first := c.life.quorum.FirstIndex(); {
+	case f.from >= first:
 		addEntries(answer, c.life.quorum.Entries(f.from, f.maxBytes))
+	case first == quorum.FirstEntry:
+		addEntries(answer, c.life.quorum.Entries(first, f.maxBytes))
+	default:
+		c.addSnapshot(answer)
 	}
 	for i := range answer.Entries {
 		c.Metrics.MetadataBytes += uint64(len(answer.Entries[i].Record))

@@ -18,13 +18,16 @@ func VoterOf(directory [16]byte) uint64 {
 	return max(id>>1, 1)
 }
 
+// FirstEntry is the index of the first entry of every log: see Form.
+const FirstEntry = 2
+
 // Form gives a fresh directory the membership of a founding quorum. All founders are given the same.
 // Index 1 is taken by an empty snapshot that holds the membership, as the raft package advises: a
 // later voter gets it with a snapshot and not by replaying a log that it was no part of.
 func Form(r *Recovered, voters []uint64) {
 	invariant.Always(r.Fresh && r.Failure() == nil, "a directory that holds a log is formed")
 	invariant.Always(slices.Contains(voters, r.Voter), "a quorum is formed without its founder")
-	r.Hard, r.Start = HardState{Term: 1, Commit: 1}, Position{1, 1}
+	r.Hard, r.Start = HardState{Term: 1, Commit: 1}, Position{FirstEntry - 1, 1}
 	r.Members = ConfState{Voters: slices.Sorted(slices.Values(voters))}
 }
 
