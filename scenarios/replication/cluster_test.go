@@ -116,7 +116,7 @@ func (c *cluster) produce(n int) {
 	c.do("produce", func() {
 		for range n {
 			value := fmt.Sprintf("value %d", len(c.acked))
-			for !c.write(value) {
+			for c.tries = 0; !c.write(value); {
 				c.tries++
 				require.Less(c.t, c.tries, 500, "nothing is acknowledged")
 				c.world.Scheduler.Await(20 * sim.Millisecond)
