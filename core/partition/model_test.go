@@ -105,6 +105,14 @@ type pace struct {
 
 func drawPace(r *rand.Rand) pace {
 	between := func(low, high int) int { return low + r.IntN(high-low+1) }
+	if r.IntN(3) == 0 {
+		return pace{
+			fence: between(0, 10), elect: between(2, 20), recover: between(20, 60),
+			step: 300, hear: between(20, 60), fetch: between(100, 300), deliver: between(100, 300),
+			propose: between(10, 60), check: between(5, 30), produce: between(5, 40),
+			repeat: 50, late: between(100, 1500), lose: between(0, 10), skip: between(20, 80),
+		}
+	}
 	return pace{
 		disturb: between(0, 8), fence: between(0, 10), elect: between(0, 12), recover: between(5, 60),
 		step: between(100, 500), hear: between(5, 100), fetch: between(100, 400),

@@ -33,7 +33,6 @@ type controller struct {
 
 // controllerBugs are the canaries that live in the controller.
 type controllerBugs struct {
-	ignoresBrokerEpochs   bool // 10
 	lastReplicaStanding   bool // 12
 	trustsUncleanRestarts bool // 13
 	admitsFenced          bool // 15
@@ -57,6 +56,11 @@ func (c *controller) change(edit func(next *image)) {
 	if next.leader != c.image.leader || next.epoch != c.image.epoch ||
 		!slices.Equal(next.isr, c.image.isr) || !slices.Equal(next.elr, c.image.elr) {
 		next.partitionEpoch++
+	}
+	for _, id := range next.isr {
+		if !next.active(id) && !c.bugs.lastReplicaStanding {
+			fail("R7", "broker %d is fenced and in the ISR", id)
+		}
 	}
 	c.image = &next
 	for _, n := range c.model.nodes {
@@ -173,7 +177,7 @@ func (c *controller) mayJoin(members []partition.ISRMember) bool {
 	for _, m := range members {
 		known := &c.image.brokers[m.Broker]
 		if known.fenced && !c.bugs.admitsFenced ||
-			m.Epoch != kafka.NoBrokerEpoch && m.Epoch != known.epoch && !c.bugs.ignoresBrokerEpochs {
+			m.Epoch != kafka.NoBrokerEpoch && m.Epoch != known.epoch {
 			return false
 		}
 	}
