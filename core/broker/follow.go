@@ -148,8 +148,12 @@ func (b *Broker) linkOpened() {
 // imageChanged acts on a new image.
 func (b *Broker) imageChanged() {
 	b.markDirectories()
+	behind := !b.register.caughtUp
 	b.register.look(b)
 	b.act()
+	if behind {
+		b.register.fit(b)
+	}
 }
 
 // act makes what this broker hosts what the image says. Until the image has had this process's

@@ -19,6 +19,7 @@ type hosted struct {
 	working bool  // holds one of the host's job slots
 	queued  bool  // waits for one
 	settled bool  // has been seen in service, damaged or failing since it was added
+	loading bool  // counts in host.loading
 	again   timer // for a failed job
 	pause   time.Duration
 
@@ -42,6 +43,7 @@ type host struct {
 	queue     []*hosted // want a job slot
 	working   int
 	unsettled int // replicas that are on their way into service
+	loading   int // of them: found in the directories at the start
 	strays    []*hosted
 }
 

@@ -68,7 +68,10 @@ func (h *host) admit(b *Broker, topic *metadata.Topic, id kafka.PartitionID,
 	p *metadata.Partition,
 ) *hosted {
 	r := h.takeStray(topic.ID, topic.Name, id)
-	if r == nil {
+	if r != nil {
+		r.loading = true
+		h.loading++
+	} else {
 		dir := h.directoryFor(b, p)
 		r = h.add(b, dir, partition.Identity{
 			Topic: topic.Name, TopicID: topic.ID,
@@ -167,6 +170,7 @@ func (h *host) remove(b *Broker, r *hosted) {
 	delete(h.byKey, hostKey{r.TopicID, r.Partition})
 	b.timers.clear(&r.again)
 	b.fetchers.drop(b, r)
+	h.loaded(b, r)
 	r.Delete([16]byte(b.randomID()), b.out)
 	b.afterReplica(r)
 }

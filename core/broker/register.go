@@ -137,9 +137,6 @@ func (r *registration) look(b *Broker) {
 		b.fetchers.wakeAll()
 		b.timers.clear(&r.again)
 		b.cutChains()
-		if !r.under {
-			r.heartbeat(b) // asks to be unfenced, without waiting for the interval
-		}
 	case own && r.caughtUp && !self.Fenced:
 		r.unfenced = true
 	case !own && r.epoch > 0 && b.image.Index() >= metadata.Index(r.epoch):
@@ -170,6 +167,17 @@ func (r *registration) lost(b *Broker, other *metadata.Broker) {
 	}
 }
 
+// wantsFence says whether this broker is not fit to lead yet: it does not know its own registration, or
+// has not recovered what it found in its directories. A leader that is elected before would serve nobody.
+func (r *registration) wantsFence(b *Broker) bool { return !r.caughtUp || b.host.loading > 0 }
+
+// fit asks to be unfenced, without waiting for the interval, if nothing is in the way any more.
+func (r *registration) fit(b *Broker) {
+	if !r.wantsFence(b) {
+		r.heartbeat(b)
+	}
+}
+
 func (r *registration) heartbeat(b *Broker) {
 	b.timers.clear(&r.again)
 	if r.under || b.phase < phaseRunning || b.phase == phaseStopped || !b.link.up() {
@@ -181,7 +189,7 @@ func (r *registration) heartbeat(b *Broker) {
 	m.BrokerID = int32(b.config.NodeID)
 	m.BrokerEpoch = int64(r.epoch)
 	m.CurrentMetadataOffset = int64(b.image.Index())
-	m.WantFence = !r.caughtUp
+	m.WantFence = r.wantsFence(b)
 	m.WantShutdown = b.departure.under
 	b.link.sendVital(b, b.linkPatience(), m, beating{wantFence: m.WantFence})
 }
@@ -219,7 +227,7 @@ func (r *registration) beaten(b *Broker, h beating, m *kmsg.BrokerHeartbeatRespo
 		b.closeReplicas()
 	case !r.known:
 		r.begin(b)
-	case h.wantFence && r.caughtUp:
+	case h.wantFence && !r.wantsFence(b):
 		r.heartbeat(b)
 	case b.departure.under:
 		b.timers.set(&r.again, b.now.Mono.Add(departureBeat), r)

@@ -151,7 +151,19 @@ func (h *host) settle(b *Broker, r *hosted) {
 	}
 	r.settled = true
 	h.unsettled--
+	h.loaded(b, r)
 	b.creates.imageChanged()
+}
+
+// loaded is told that a replica that was found at the start is in service, will not be soon, or is not
+// wanted any more.
+func (h *host) loaded(b *Broker, r *hosted) {
+	if !r.loading {
+		return
+	}
+	r.loading = false
+	h.loading--
+	b.register.fit(b)
 }
 
 // passOn gives the directory name of a replica that is gone to the next in line.
