@@ -1,6 +1,7 @@
 package replication
 
 import (
+	"flag"
 	"fmt"
 	"testing"
 
@@ -13,6 +14,8 @@ import (
 	"stet/sim"
 	"stet/sim/client"
 )
+
+var seedCount = flag.Uint64("seeds", 2, "how many seeds a story is played with")
 
 // cluster is a few nodes with both roles, and somebody who asks things of them.
 type cluster struct {
@@ -69,6 +72,17 @@ func newCluster(t *testing.T, seed uint64, change func(*node.Config)) *cluster {
 		return c.nodes[0].Ready() && c.nodes[1].Ready() && c.nodes[2].Ready()
 	})
 	return c
+}
+
+// seeds plays a story with several seeds.
+func seeds(t *testing.T, story func(t *testing.T, c *cluster)) {
+	for seed := uint64(1); seed <= *seedCount; seed++ {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			c := newCluster(t, seed, nil)
+			c.create(3)
+			story(t, c)
+		})
+	}
 }
 
 // until lets the world run until something holds.
@@ -134,6 +148,7 @@ func (c *cluster) write(value string) bool {
 	offset, code := c.admin.Write(at, [][]byte{[]byte(value)}, 0)
 	if code != kafka.None {
 		c.topic = client.Layout{}
+		c.admin.Prefer(c.nodes[c.tries%len(c.nodes)].Place) // who knows another leader, perhaps
 		return false
 	}
 	for int(offset) > len(c.acked) {
