@@ -44,6 +44,7 @@ const (
 	CanaryReplicaByName                          // 44
 	CanarySkipDirSync                            // 46
 	CanaryRecoveryPointEarly                     // 48
+	CanaryCorruptMiddleIsTheEnd                  // 49
 	CanaryAppendAfterFailedSync                  // 50
 	CanaryShortWriteAsSuccess                    // 51
 	CanaryEndAfterIndex                          // 53
@@ -102,6 +103,7 @@ var canaryInfos = [canaryCount]CanaryInfo{
 	CanaryReplicaByName:            {"44", "replica-matched-by-name", "KAFKA-14616, KIP-516"},
 	CanarySkipDirSync:              {"46", "skip-directory-sync", "KAFKA-3968, etcd #6368"},
 	CanaryRecoveryPointEarly:       {"48", "recovery-point-before-sync", "KAFKA-10101"},
+	CanaryCorruptMiddleIsTheEnd:    {"49", "corrupt-middle-is-the-end", "NATS #7549, BookKeeper #2908"},
 	CanaryAppendAfterFailedSync:    {"50", "append-after-failed-sync", "KAFKA-10778, fsyncgate"},
 	CanaryShortWriteAsSuccess:      {"51", "short-write-as-success", "KAFKA-17181"},
 	CanaryEndAfterIndex:            {"53", "log-end-moves-after-index-write", "KAFKA-7866"},

@@ -34,9 +34,10 @@ const apart = "the state and its index are one file here: what is applied is tak
 
 // rigged canaries were not found by their scenario yet.
 const (
-	rigged = "not found by 171 seeds of the scenario; a rig in core/quorum catches it"
-	copied = "no scenario copies records between brokers yet; the model test of core/partition catches it"
-	judged = "no scenario of replicas yet; the machine of core/metadata catches it"
+	rigged  = "not found by 171 seeds of the scenario; a rig in core/quorum catches it"
+	copied  = "no scenario copies records between brokers yet; the model test of core/partition catches it"
+	judged  = "no scenario of replicas yet; the machine of core/metadata catches it"
+	durable = "no scenario damages what is durable yet; the tests of core/commitlog catch it"
 )
 
 // canaries lists all, in the order of the constants of package invariant.
@@ -80,6 +81,7 @@ var canaries = []canary{
 	{id: "44", scenario: "delete-recreate", tier: "B", seen: true, expected: checks("M1 M2 L2")},
 	{id: "46", scenario: "single-node-power-loss", tier: "A", seen: true, expected: checks("S9 S1 H1")},
 	{id: "48", scenario: "single-node-power-loss", tier: "B", seen: true, expected: checks("S1 S4 H1 L9")},
+	{id: "49", scenario: "disk-faults", tier: "A", seen: true, expected: checks("S7 R3 H1"), note: durable},
 	{id: "50", scenario: "disk-faults", tier: "A", seen: true, expected: checks("S6 S1 H1")},
 	{id: "51", scenario: "disk-faults", tier: "A", seen: true, expected: checks("S3 S1 H1 H10")},
 	{id: "53", scenario: "disk-faults", tier: "B", seen: true, expected: checks("R9 H2 H2-ack H1")},
