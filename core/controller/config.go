@@ -66,7 +66,7 @@ func DefaultConfig() Config {
 		AutoJoin:                 true,
 		TickInterval:             50 * time.Millisecond,
 		SessionTimeout:           800 * time.Millisecond,
-		ReconnectGrace:           300 * time.Millisecond,
+		ReconnectGrace:           200 * time.Millisecond,
 		RedialPause:              100 * time.Millisecond,
 		JoinPause:                time.Second,
 		RequestTimeout:           2 * time.Second,

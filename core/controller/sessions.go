@@ -17,7 +17,7 @@ import (
 //
 // The end of the connection over which a broker was heard tells more than silence: a process that is
 // killed leaves it so, and a live one is back within the grace. A controller that was kept from running
-// itself, or whose machine was, can not tell who was silent meanwhile, and gives everybody that time.
+// itself, or whose machine was, can not tell who was silent meanwhile, and lets all sessions begin anew.
 //
 // A broker whose session ends is fenced. All that end in one turn are fenced by one decision on one
 // image: decided one after the other, the first might elect the second (KAFKA-13173).
@@ -37,7 +37,8 @@ func (s *sessions) find(broker kafka.BrokerID) (i int, ok bool) {
 	})
 }
 
-// restart begins a session for every broker that is not fenced.
+// restart begins a session for every broker that is not fenced: a long one, since each has to find out
+// that the former controller does not lead any more, but a short one for the broker in its process.
 func (s *sessions) restart(c *Controller) {
 	s.clear()
 	for b := range c.image.Brokers() {
@@ -46,8 +47,12 @@ func (s *sessions) restart(c *Controller) {
 		}
 	}
 	for i := range s.all {
-		if c.succession.lost(c, s.all[i].broker) {
-			s.all[i].hasten(c)
+		switch x := &s.all[i]; {
+		case x.until == env.Never:
+		case x.broker == c.succession.node:
+			x.hasten(c)
+		default:
+			x.until = x.until.Add(c.config.SessionTimeout)
 		}
 	}
 }
@@ -119,7 +124,7 @@ func (c *Controller) own(broker kafka.BrokerID) bool {
 
 // expire fences the brokers whose sessions have ended.
 func (s *sessions) expire(c *Controller) {
-	if !c.Ready() || s.late(c.now.Mono) {
+	if !c.Ready() || s.late(c) {
 		return
 	}
 	var ended []kafka.BrokerID
@@ -148,16 +153,15 @@ func (s *sessions) expire(c *Controller) {
 // lateness is how much later than asked for a turn may come that ends a session.
 const lateness = 100 * time.Millisecond
 
-// late says whether the turn comes so late that silence proves nothing, and prolongs all sessions by
-// that time then.
-func (s *sessions) late(now env.Mono) bool {
-	at := s.deadline()
+// late says whether the turn comes so late that silence proves nothing. Then all sessions begin anew.
+func (s *sessions) late(c *Controller) bool {
+	now, at := c.now.Mono, s.deadline()
 	if at == env.Never || now <= at.Add(lateness) {
 		return false
 	}
 	for i := range s.all {
 		if s.all[i].until != env.Never {
-			s.all[i].until = s.all[i].until.Add(time.Duration(now - at))
+			s.all[i].until = now.Add(c.config.SessionTimeout)
 		}
 	}
 	return true

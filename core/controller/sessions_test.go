@@ -173,13 +173,16 @@ func TestBrokerWhoseConnectionEndsHasTheGraceToComeBack(t *testing.T) {
 }
 
 // Whoever did not run itself can not tell who was silent meanwhile.
-func TestAControllerThatWasKeptFromRunningProlongsSessions(t *testing.T) {
+func TestAControllerThatWasKeptFromRunningLetsSessionsBeginAnew(t *testing.T) {
 	s, brokers := staffed(t, 3, 2)
-	before := s.session(brokers[0]).until
-	all := &s.leader().c.sessions
-	require.False(t, all.late(all.deadline()))
-	require.False(t, all.late(all.deadline().Add(lateness)))
-	require.Equal(t, before, s.session(brokers[0]).until)
-	require.True(t, all.late(all.deadline().Add(3*time.Second)))
-	require.Equal(t, before.Add(3*time.Second), s.session(brokers[0]).until)
+	c := s.leader().c
+	until := s.session(brokers[0]).until
+	for _, on := range []env.Mono{c.sessions.deadline(), c.sessions.deadline().Add(lateness)} {
+		c.now.Mono = on
+		require.False(t, c.sessions.late(c))
+		require.Equal(t, until, s.session(brokers[0]).until)
+	}
+	c.now.Mono = c.sessions.deadline().Add(3 * time.Second)
+	require.True(t, c.sessions.late(c))
+	require.Equal(t, c.now.Mono.Add(c.config.SessionTimeout), s.session(brokers[0]).until)
 }

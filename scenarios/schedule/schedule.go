@@ -127,6 +127,7 @@ func BaseNode() node.Config {
 	c.Broker.NodeID, c.Controller.NodeID = 1, 1
 	// Kafka's: fewer events than by the defaults, which watch brokers closely.
 	c.Broker.HeartbeatInterval, c.Controller.SessionTimeout = 2*time.Second, 9*time.Second
+	c.Controller.Quorum.ElectionTicks, c.Controller.Quorum.HeartbeatTicks = 10, 2
 	c.Broker.Listeners = []broker.Listener{{Name: "PLAINTEXT", Port: 9092}}
 	return c
 }

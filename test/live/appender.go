@@ -27,6 +27,7 @@ type appender struct {
 	next    uint64 // number of the next record
 	acked   []ackedRecord
 	lastAck time.Time
+	highest uint64        // number of an acknowledged record, and 1 more
 	gap     time.Duration // the longest between two acknowledgements since takeGap
 	failure error
 }
@@ -49,7 +50,7 @@ func newAppender(c *Cluster, topic string, partition int32) (*appender, error) {
 		// What the client adds to an outage should be small beside it.
 		kgo.MetadataMinAge(50*time.Millisecond), kgo.MetadataMaxAge(2*time.Second),
 		kgo.RetryBackoffFn(func(int) time.Duration { return 20 * time.Millisecond }),
-		kgo.RequestTimeoutOverhead(150*time.Millisecond), kgo.ProduceRequestTimeout(250*time.Millisecond),
+		kgo.RequestTimeoutOverhead(100*time.Millisecond), kgo.ProduceRequestTimeout(100*time.Millisecond),
 	)
 	if err != nil {
 		return nil, err
@@ -102,6 +103,7 @@ func (a *appender) append() {
 			a.gap = max(a.gap, now.Sub(a.lastAck))
 			a.lastAck = now
 			a.acked = append(a.acked, ackedRecord{number, r.Offset})
+			a.highest = max(a.highest, number+1)
 		} else {
 			a.failure = errors.Join(a.failure, fmt.Errorf("record %d: %w", number, err))
 		}
@@ -112,6 +114,13 @@ func (a *appender) append() {
 
 func (a *appender) value(number uint64) []byte {
 	return append(binary.BigEndian.AppendUint64(make([]byte, 0, appenderBytes), number), a.block[8:]...)
+}
+
+// sent returns how many records have been sent, and how many of these up to the last acknowledged one.
+func (a *appender) sent() (sent, acked uint64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.next, a.highest
 }
 
 // takeGap returns the longest time without an acknowledgement since it was last called; one that

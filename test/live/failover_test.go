@@ -4,6 +4,7 @@ package live
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -17,8 +18,11 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
+var onlyFault = flag.String("fault", "", "the only fault of the failover test, by its name; empty draws from all")
+
 const (
 	failoverTopic      = "replicated"
+	probeTopic         = "probed"
 	failoverPartitions = 6
 	// settleTimeout is how long a cluster without faults may take until all replicas are in sync. It
 	// only ends a run that hangs.
@@ -60,7 +64,8 @@ type failoverRun struct {
 	random    *rand.Rand
 	appenders []*appender
 	readers   []*reader
-	gaps      map[string][]time.Duration // by fault, the longest of each round
+	probers   []*prober
+	gaps      map[string][]time.Duration // of probers by fault, the longest of each round
 }
 
 func newFailoverRun(t *testing.T, seed uint64) *failoverRun {
@@ -72,13 +77,15 @@ func newFailoverRun(t *testing.T, seed uint64) *failoverRun {
 	r.clients = r.cluster.clients(t)
 	ctx, cancel := context.WithTimeout(t.Context(), settleTimeout)
 	defer cancel()
-	for {
-		_, err := createReplicated(ctx, r.clients[0].SeedBrokers()[0], failoverTopic, failoverPartitions, clusterSize)
-		if err == nil || strings.Contains(err.Error(), "TOPIC_ALREADY_EXISTS") {
-			break
+	for _, topic := range []string{failoverTopic, probeTopic} {
+		for {
+			_, err := createReplicated(ctx, r.clients[0].SeedBrokers()[0], topic, failoverPartitions, clusterSize)
+			if err == nil || strings.Contains(err.Error(), "TOPIC_ALREADY_EXISTS") {
+				break
+			}
+			require.NoError(t, ctx.Err(), "topic %s can not be created: %v", topic, err)
+			time.Sleep(100 * time.Millisecond)
 		}
-		require.NoError(t, ctx.Err(), "the topic can not be created: %v", err)
-		time.Sleep(100 * time.Millisecond)
 	}
 	r.settle(t)
 	for p := range int32(failoverPartitions) {
@@ -86,6 +93,7 @@ func newFailoverRun(t *testing.T, seed uint64) *failoverRun {
 		require.NoError(t, err)
 		t.Cleanup(a.client.Close)
 		r.appenders = append(r.appenders, a)
+		r.probers = append(r.probers, &prober{cluster: r.cluster, topic: probeTopic, partition: int(p)})
 	}
 	r.readers = r.newReaders(t)
 	return r
@@ -105,6 +113,9 @@ func (r *failoverRun) newReaders(t *testing.T) (readers []*reader) {
 func (r *failoverRun) round(t *testing.T, name string) {
 	victim := r.settle(t)[r.random.IntN(failoverPartitions)].leader
 	fault := failovers[r.random.IntN(len(failovers))]
+	for fault.name != *onlyFault && *onlyFault != "" {
+		fault = failovers[r.random.IntN(len(failovers))]
+	}
 	what := fmt.Sprintf("%s: %s, node %d", name, fault.name, victim)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
@@ -113,10 +124,13 @@ func (r *failoverRun) round(t *testing.T, name string) {
 	for i, a := range r.appenders {
 		running.Go(func() { ended[i] = a.run(ctx, settleTimeout) })
 	}
+	for _, p := range r.probers {
+		running.Go(func() { p.run(ctx) })
+	}
 	time.Sleep(300*time.Millisecond + time.Duration(r.random.Int64N(int64(500*time.Millisecond))))
 	r.takeGap()
 	require.NoError(t, fault.strike(r.cluster, victim), what)
-	r.awaitAcks(t, what, time.Now())
+	r.awaitAcks(t, what)
 	time.Sleep(time.Duration(r.random.Int64N(int64(time.Second))))
 	require.NoError(t, r.cluster.mend(), what)
 	time.Sleep(500 * time.Millisecond)
@@ -125,7 +139,7 @@ func (r *failoverRun) round(t *testing.T, name string) {
 	for _, err := range ended {
 		require.NoError(t, err, what)
 	}
-	gap := r.takeGap()
+	gap, client := r.takeGap()
 	r.gaps[fault.name] = append(r.gaps[fault.name], gap)
 	for _, reader := range r.readers {
 		ctx, cancel := context.WithTimeout(t.Context(), settleTimeout)
@@ -133,32 +147,30 @@ func (r *failoverRun) round(t *testing.T, name string) {
 		cancel()
 		require.NoError(t, err, what)
 	}
-	t.Logf("%s: longest time without an acknowledgement %v", what, gap.Round(time.Millisecond))
+	t.Logf("%s: no acknowledgement for %v, of a client for %v", what, gap.Round(time.Millisecond),
+		client.Round(time.Millisecond))
 }
 
-// awaitAcks waits until every partition has been appended to since the fault: the two nodes that are
-// left are enough.
-func (r *failoverRun) awaitAcks(t *testing.T, what string, since time.Time) {
+// awaitAcks waits until records are acknowledged in every partition that are sent from now on: the two
+// nodes that are left are enough.
+func (r *failoverRun) awaitAcks(t *testing.T, what string) {
+	begin := time.Now()
 	for _, a := range r.appenders {
-		for {
-			a.mu.Lock()
-			last := a.lastAck
-			a.mu.Unlock()
-			if last.After(since) {
-				break
-			}
-			require.Less(t, time.Since(since), settleTimeout,
+		for now, acked := a.sent(); acked <= now; _, acked = a.sent() {
+			require.Less(t, time.Since(begin), settleTimeout,
 				"%s: partition %d is not appended to any more", what, a.partition)
 			time.Sleep(time.Millisecond)
 		}
 	}
 }
 
-func (r *failoverRun) takeGap() (longest time.Duration) {
-	for _, a := range r.appenders {
-		longest = max(longest, a.takeGap())
+// takeGap returns the longest time without an acknowledgement in any partition, to whoever asks every
+// node and to a client.
+func (r *failoverRun) takeGap() (longest, client time.Duration) {
+	for i, a := range r.appenders {
+		longest, client = max(longest, r.probers[i].takeGap()), max(client, a.takeGap())
 	}
-	return longest
+	return longest, client
 }
 
 // readAgain reads all partitions from their beginnings.
