@@ -51,12 +51,12 @@ func TestListenersGoByKafkasNames(t *testing.T) {
 }
 
 func TestTimesOfTheQuorumGoByKafkasNames(t *testing.T) {
-	_, config := settle(t, "", "--set=controller.quorum.election.timeout.ms=2000",
+	_, config := settle(t, "", "--set=controller.quorum.election.timeout.ms=2100",
 		"--set=broker.session.timeout.ms=3000", "--set=broker.heartbeat.interval.ms=500",
 		"--set=controller.quorum.auto.join.enable=false", "--set=num.partitions=5",
 		"--set=default.replication.factor=3")
 	ticks := time.Duration(config.Controller.Quorum.ElectionTicks)
-	require.Equal(t, 2*time.Second, ticks*config.Controller.TickInterval)
+	require.Equal(t, 2100*time.Millisecond, ticks*config.Controller.TickInterval)
 	require.Equal(t, 3*time.Second, config.Controller.SessionTimeout)
 	require.Equal(t, 500*time.Millisecond, config.Broker.HeartbeatInterval)
 	_, patient := settle(t, "", "--set=broker.session.timeout.ms=60000")

@@ -125,8 +125,10 @@ func BaseNode() node.Config {
 		RequestBudgetBytes: 64 << 20, MaxFrameBytes: 4 << 20,
 	}
 	c.Broker.NodeID, c.Controller.NodeID = 1, 1
-	// Kafka's: fewer events than by the defaults, which watch brokers closely.
+	// Fewer events than by the defaults, which watch brokers and controllers closely. Schedules name only
+	// what differs, so these stay.
 	c.Broker.HeartbeatInterval, c.Controller.SessionTimeout = 2*time.Second, 9*time.Second
+	c.Controller.ReconnectGrace = 300 * time.Millisecond
 	c.Controller.Quorum.ElectionTicks, c.Controller.Quorum.HeartbeatTicks = 10, 2
 	c.Broker.Listeners = []broker.Listener{{Name: "PLAINTEXT", Port: 9092}}
 	return c
