@@ -17,7 +17,16 @@ func partitionID(i int32) kafka.PartitionID { return kafka.PartitionID(i) }
 
 // workload is the clients of a run.
 type workload struct {
-	*run
+	*stage
+	plan     *schedule.Schedule
+	recorder *recorder
+	// place says whom a client talks to.
+	place func(*client.Host)
+	// ends returns where the partitions end now.
+	ends func() []offset
+	// refuses says that a partition rightly serves nobody any more.
+	refuses func(kafka.PartitionID) bool
+
 	busy      int // producers that are not done
 	producers []*client.Producer
 	consumers []*client.Consumer
@@ -25,18 +34,34 @@ type workload struct {
 	topicID   kafka.TopicID
 }
 
-func newWorkload(r *run) *workload { return &workload{run: r} }
+func newWorkload(r *run) *workload {
+	return &workload{
+		stage: &r.stage, plan: r.plan.Schedule, recorder: r.recorder, refuses: r.monitor.givenUp,
+		place: func(h *client.Host) { h.Server, h.Addr = r.machine.Place, r.machine.Addr },
+		ends: func() []offset {
+			ends := make([]offset, r.plan.Topic.Partitions)
+			for i, replica := range replicas(r.machine, r.plan.Topic.Partitions) {
+				if replica != nil {
+					ends[i] = replica.LogEndOffset()
+				}
+			}
+			return ends
+		},
+	}
+}
 
 // host makes a place for the client of a number.
 func (w *workload) host(id int, final bool) (*client.Host, *observer) {
 	place, owner := w.world.ClientAt(id)
 	o := &observer{recorder: w.recorder, id: linearizability.ClientID(id), final: final}
-	return &client.Host{
+	h := &client.Host{
 		Scheduler: w.world.Scheduler, Network: w.world.Network, Owner: owner,
 		Name: fmt.Sprintf("sim-%d", o.id), Stream: w.world.Entropy.Stream("client", place),
-		Observer: o, Server: w.machine.Place, Addr: w.machine.Addr, Topic: topicName,
+		Observer: o, Topic: topicName,
 		RequestTimeout: w.plan.Clients.Impatience, Pause: w.plan.Clients.Pause,
-	}, o
+	}
+	w.place(h)
+	return h, o
 }
 
 // patient returns a host that waits longer than anything takes that is not broken.
@@ -149,7 +174,7 @@ func (w *workload) probe() func() bool {
 	w.spawn(h, producer.Run)
 	return func() bool {
 		for i := range acked {
-			if !acked[i] && !w.monitor.givenUp(partitionID(int32(i))) {
+			if !acked[i] && !w.refuses(partitionID(int32(i))) {
 				return false
 			}
 		}
@@ -199,12 +224,7 @@ func (w *workload) stop() {
 // finalRead has a fresh consumer read every partition from its start to its end.
 func (w *workload) finalRead() func() bool {
 	done := false
-	tail := make([]offset, w.plan.Topic.Partitions)
-	for i, r := range replicas(w.machine, w.plan.Topic.Partitions) {
-		if r != nil {
-			tail[i] = r.LogEndOffset()
-		}
-	}
+	tail := w.ends()
 	h, _ := w.patient(finalID, true)
 	k := client.NewConsumer(h, client.ConsumerConfig{
 		Partitions: w.plan.Topic.Partitions, Tail: tail, MaxWaitMs: 10, MinBytes: 1,
@@ -219,7 +239,7 @@ func (w *workload) finalRead() func() bool {
 			return true
 		}
 		for i, position := range k.Positions() {
-			if position < tail[i] && !w.monitor.givenUp(partitionID(int32(i))) {
+			if position < tail[i] && !w.refuses(partitionID(int32(i))) {
 				return false
 			}
 		}

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"stet/core/kafka"
 	"stet/scenarios/schedule"
 	"stet/sim"
 )
@@ -15,7 +16,7 @@ type clusterFaults struct {
 // clusterStrike is one fault. It comes a little after a try of an operation, or a while after a moment
 // of the run.
 type clusterStrike struct {
-	operator, operation int
+	operator, operation int // or a producer and its send
 	since               schedule.Moment
 	delay               sim.Time
 
@@ -28,6 +29,8 @@ type clusterStrike struct {
 	by     sim.Time
 	both   bool
 	key    int16 // of a Hold: the kind of request
+
+	partition kafka.PartitionID // whose leader or follower is meant
 }
 
 // target is whom a strike hits: it is known when it comes.
@@ -39,8 +42,11 @@ const (
 	passiveOne               // that of a controller that is not active
 	brokerOne
 	anyOne
-	clientOne // of a peer: the operator whose operation it was
-	targetCount
+	clientOne      // of a peer: the operator whose operation it was
+	leaderOne      // who leads a partition
+	followerOne    // one of its other replicas
+	controllersAll // of a peer: all controllers, one at a time
+	followersAll   // of a peer: all other replicas of the partition, one at a time
 )
 
 // strike draws when a strike comes.
@@ -69,7 +75,7 @@ func (s *clusterStrike) death(d draw) {
 // deaths adds processes and machines that die.
 func (p *clusterPlan) deaths(d draw, count int, verbs ...schedule.Verb) {
 	for range count {
-		s := p.strike(d)
+		s := p.aim(d)
 		s.verb = verbs[d.Index(len(verbs))]
 		s.death(d)
 		p.faults.strikes = append(p.faults.strikes, s)
@@ -84,7 +90,7 @@ func (p *clusterPlan) deaths(d draw, count int, verbs ...schedule.Verb) {
 // cuts adds machines that do not hear from some others, or are not heard, for a while.
 func (p *clusterPlan) cuts(d draw, count int) {
 	for range count {
-		s := p.strike(d)
+		s := p.aim(d)
 		s.verb, s.peer = schedule.Stall, pick(d, everyOther, everyOther, anyOne, activeOne, passiveOne, clientOne)
 		s.both = d.Chance(1, 2)
 		s.span = d.Delay(10*sim.Millisecond, pick(d, sim.Time(500), 5000, 20_000)*sim.Millisecond)
@@ -95,7 +101,7 @@ func (p *clusterPlan) cuts(d draw, count int) {
 // nuisances adds faults that damage nothing: pauses, clocks, slow disks, resets.
 func (p *clusterPlan) nuisances(d draw, count int, verbs ...schedule.Verb) {
 	for range count {
-		s := p.strike(d)
+		s := p.aim(d)
 		s.verb, s.peer = verbs[d.Index(len(verbs))], pick(d, anyOne, activeOne)
 		switch s.verb {
 		case schedule.Clock:

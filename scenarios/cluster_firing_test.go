@@ -37,7 +37,7 @@ func played(t *testing.T) *clusterRun {
 		}
 		p.End.CleanStop = false
 	}
-	r := newClusterRun(s, 1, Options{Calm: true})
+	r := newClusterRun(s, 1, Options{Calm: true}, clusterPlanOf(s, 1, Options{Calm: true}))
 	t.Cleanup(r.close)
 	r.play()
 	require.Empty(t, r.findings.failed, "%v", r.findings.evidence)

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"slices"
 
+	"stet/core/kafka"
 	"stet/scenarios/schedule"
 	"stet/sim"
 )
@@ -69,7 +70,7 @@ func (i *clusterImproviser) strike(at int, anchor func() schedule.Anchor) {
 	s := &i.plan.strikes[at]
 	m := i.struck[at-1]
 	if !s.same || m == nil {
-		m = i.whom(s.target, nil)
+		m = i.whom(s.target, s.partition, nil)
 	}
 	if m == nil {
 		return
@@ -95,7 +96,7 @@ func (i *clusterImproviser) strike(at int, anchor func() schedule.Anchor) {
 		}
 		return
 	case schedule.Reset:
-		peer := i.whom(s.peer, m)
+		peer := i.whom(s.peer, s.partition, m)
 		if peer == nil {
 			return
 		}
@@ -114,12 +115,19 @@ func (i *clusterImproviser) peers(s *clusterStrike, m *sim.Machine) (places []si
 				places = append(places, other.Place)
 			}
 		}
+	case controllersAll, followersAll:
+		for _, other := range i.machines {
+			if other != m && (s.peer == controllersAll && i.cluster.plan.MachineAt(other.Place).Controller ||
+				s.peer == followersAll && i.replica(s.partition, other)) {
+				places = append(places, other.Place)
+			}
+		}
 	case clientOne:
 		if s.operator != 0 {
 			places = append(places, sim.ClientPlace+sim.Place(s.operator))
 		}
 	default:
-		if other := i.whom(s.peer, m); other != nil {
+		if other := i.whom(s.peer, s.partition, m); other != nil {
 			places = append(places, other.Place)
 		}
 	}
@@ -127,8 +135,9 @@ func (i *clusterImproviser) peers(s *clusterStrike, m *sim.Machine) (places []si
 }
 
 // whom finds a machine for a target, but not the one given; nil if there is none.
-func (i *clusterImproviser) whom(t target, not *sim.Machine) *sim.Machine {
+func (i *clusterImproviser) whom(t target, p kafka.PartitionID, not *sim.Machine) *sim.Machine {
 	active := i.cluster.watch.active()
+	leader := i.leader(p)
 	var all, fit []*sim.Machine
 	for _, m := range i.machines {
 		if m == not {
@@ -137,7 +146,8 @@ func (i *clusterImproviser) whom(t target, not *sim.Machine) *sim.Machine {
 		plan := i.cluster.plan.MachineAt(m.Place)
 		all = append(all, m)
 		if t == activeOne && m == active || t == passiveOne && plan.Controller && m != active ||
-			t == brokerOne && plan.Broker || t == anyOne {
+			t == brokerOne && plan.Broker || t == anyOne || t == leaderOne && m == leader ||
+			t == followerOne && m != leader && i.replica(p, m) {
 			fit = append(fit, m)
 		}
 	}
@@ -150,6 +160,27 @@ func (i *clusterImproviser) whom(t target, not *sim.Machine) *sim.Machine {
 		return nil
 	}
 	return fit[i.stream.Index(len(fit))]
+}
+
+// leader returns the machine of who leads a partition, or led it last; nil if nobody is known to.
+func (i *clusterImproviser) leader(p kafka.PartitionID) *sim.Machine {
+	if i.cluster.watch.replicas == nil {
+		return nil
+	}
+	part := i.cluster.watch.replicas.partition(p)
+	switch {
+	case part == nil:
+		return nil
+	case part.Leader == kafka.NoBroker:
+		return i.machine(sim.Place(part.LastKnownLeader))
+	}
+	return i.machine(sim.Place(part.Leader))
+}
+
+// replica says whether a machine has a replica of a partition.
+func (i *clusterImproviser) replica(p kafka.PartitionID, m *sim.Machine) bool {
+	part := i.cluster.watch.replicas.partition(p)
+	return part != nil && part.HasReplica(kafka.BrokerID(m.Place))
 }
 
 // arm has a crash come at its moment, or soon if that does not come.

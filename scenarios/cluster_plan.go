@@ -13,6 +13,7 @@ import (
 type clusterPlan struct {
 	*schedule.Schedule
 	faults clusterFaults
+	aim    func(draw) clusterStrike // draws when a fault comes, and to whom
 }
 
 // newClusterPlan draws what all scenarios of clusters have in common. Its scenario adapts it: which
@@ -20,6 +21,7 @@ type clusterPlan struct {
 func newClusterPlan(d draw) *clusterPlan {
 	s := &schedule.Schedule{}
 	p := &clusterPlan{Schedule: s}
+	p.aim = p.strike
 	s.Clients = schedule.Clients{
 		Pause: sim.Interval{Low: sim.Millisecond, High: pick(d, sim.Time(20), 100, 300) * sim.Millisecond},
 		Impatience: sim.Interval{

@@ -33,9 +33,9 @@ type clusterRun struct {
 	missing   string // what the cluster last lacked to be as it should
 }
 
-func newClusterRun(s *Scenario, seed uint64, o Options) *clusterRun {
-	r := &clusterRun{stage: newStage(s, seed, o), plan: clusterPlanOf(s, seed, o)}
-	w, p := r.world, r.plan
+func newClusterRun(s *Scenario, seed uint64, o Options, p *clusterPlan) *clusterRun {
+	r := &clusterRun{stage: newStage(s, seed, o), plan: p}
+	w := r.world
 	w.DigestEvery = clusterDigest
 	w.Network.SetDefaultProfile(p.World.Link)
 	last := 0
@@ -158,12 +158,18 @@ func (r *clusterRun) stopCleanly() {
 
 func (r *clusterRun) result() *Result {
 	c := r.findings.counters
+	return r.resultOf(c["client.operations"], c["client.ok"], 0)
+}
+
+// resultOf is the result of a run whose clients did so much.
+func (r *clusterRun) resultOf(operations, acked, excused int64) *Result {
+	c := r.findings.counters
 	c["cluster.elections"] = int64(r.watch.state.Elections())
 	c["cluster.entries"] = int64(len(r.watch.state.Ledger.Entries()))
 	c["cluster.machines"] = int64(len(r.machines))
 	out := &Result{
 		Scenario: r.scenario.Name, Seed: r.seed, Events: int64(r.world.Scheduler.EventCount()),
-		Operations: c["client.operations"], Acked: c["client.ok"], Faults: int64(len(r.world.Faults.Faults())),
+		Operations: operations, Acked: acked, Excused: excused, Faults: int64(len(r.world.Faults.Faults())),
 		Simulated: r.simulated.Duration(), Hash: r.hash, Counters: c, Marks: map[string]uint64{},
 	}
 	out.addMarks()

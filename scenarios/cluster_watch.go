@@ -22,7 +22,9 @@ type clusterWatch struct {
 	state *invariants.Cluster
 	// damaged are the machines whose records may be gone: RF 1 stands kills and nothing more.
 	damaged map[sim.Place]bool
-	deposed *deposed
+	// replicas, if set, watches the replicas of a topic.
+	replicas *replicaWatch
+	deposed  *deposed
 	sources *sources
 	voters  map[sim.Place]*quorum.Quorum  // as last seen
 	lives   map[sim.Place]int             // of voters: a process has several, one after each failure of its log
@@ -63,9 +65,7 @@ func (f stateFindings) Checked(check string) { f.checked(Check(check)) }
 func (w *clusterWatch) connect() {
 	w.world.BeforeCrash = func(m *sim.Machine, c sim.Cause) {
 		w.findings.counters["faults."+c.String()]++
-		if w.ledger.open > 0 {
-			w.findings.counters[CounterInFlight]++
-		}
+		w.inFlight()
 		if m.Running() && !m.Ready() {
 			w.findings.counters["faults.recoveries_interrupted"]++
 		}
@@ -74,6 +74,9 @@ func (w *clusterWatch) connect() {
 		}
 		if c == sim.PowerLost {
 			w.damaged[m.Place] = true
+		}
+		if w.replicas != nil && c == sim.PowerLost {
+			w.replicas.damaged(m, -1, false)
 		}
 		w.brokerEnded(m)
 	}
@@ -112,7 +115,15 @@ func (w *clusterWatch) started(m *sim.Machine) { w.levels[m.Place] = m.Config.Br
 // struck implements watcher.
 func (w *clusterWatch) struck(op sim.DiskOp, _ schedule.Verb) {
 	w.damaged[op.Place] = true
-	if w.ledger.open > 0 {
+	w.inFlight()
+	if p, ok := logOf(op.Path); ok && w.replicas != nil {
+		w.replicas.damaged(w.saboteur.machine(op.Place), p, false)
+	}
+}
+
+// inFlight counts a fault that strikes while somebody waits for an answer.
+func (w *clusterWatch) inFlight() {
+	if w.ledger.open > 0 || w.replicas != nil && w.replicas.recorder.inFlight > 0 {
 		w.findings.counters[CounterInFlight]++
 	}
 }
@@ -121,6 +132,9 @@ func (w *clusterWatch) struck(op sim.DiskOp, _ schedule.Verb) {
 func (w *clusterWatch) wiped(m *sim.Machine) {
 	w.findings.counters["faults.wiped"]++
 	w.damaged[m.Place] = true
+	if w.replicas != nil {
+		w.replicas.damaged(m, -1, true)
+	}
 	w.state.Wiped(m.Place)
 }
 
@@ -164,6 +178,9 @@ func (t *machineTap) Turned(l node.LoopID, out *env.Effects) {
 		state.Broker(m.Place, t.watch.levels[m.Place], core.Image())
 		t.watch.fresh.sent(m, out)
 		t.watch.checkRemovals(m, out)
+		if t.watch.replicas != nil {
+			t.watch.replicas.turned(m, core)
+		}
 	}
 }
 

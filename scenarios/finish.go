@@ -8,16 +8,17 @@ import (
 	"stet/core/kafka"
 	"stet/core/record"
 	"stet/linearizability"
+	"stet/scenarios/schedule"
 	"stet/scenarios/storedlog"
 	"stet/sim/client"
 )
 
 // dump turns a log into the dump of its replica.
-func dump(step linearizability.Step, p kafka.PartitionID, log *storedlog.Log,
+func dump(step linearizability.Step, p kafka.PartitionID, of kafka.BrokerID, leads bool, log *storedlog.Log,
 	high kafka.Offset,
 ) linearizability.Dump {
 	d := linearizability.Dump{
-		Partition: partitionOf(p), Replica: 1, Step: step, Leader: true,
+		Partition: partitionOf(p), Replica: of, Step: step, Leader: leads,
 		HighWatermark: high, LogEnd: log.End,
 	}
 	var scratch record.Scratch
@@ -61,17 +62,17 @@ func (m *monitor) checkStopped() {
 
 // judgeTroubles judges what clients were told and should not have been. P4 is the part of
 // idempotence that restarts threaten: a broker that lost nothing refuses no retry.
-func (r *run) judgeTroubles() {
+func (r *stage) judgeTroubles(of *recorder, p *schedule.Schedule) {
 	r.findings.checked("P4")
-	lossy := len(r.recorder.history.Excuses) > 0
-	for _, t := range r.recorder.troubles {
+	lossy := len(of.history.Excuses) > 0
+	for _, t := range of.troubles {
 		switch {
 		case strings.HasPrefix(t, client.TroubleWrap):
-			if !lossy && !r.gaveUp() {
+			if !lossy && !gaveUp(p) {
 				r.findings.fails("P2", "%s, although nothing was lost", t)
 			}
 		case strings.HasPrefix(t, client.TroubleSequence):
-			if !lossy && !r.gaveUp() {
+			if !lossy && !gaveUp(p) {
 				r.findings.fails("P4", "%s, although nothing was lost", t)
 			}
 		default:
@@ -81,9 +82,9 @@ func (r *run) judgeTroubles() {
 }
 
 // gaveUp says whether an idempotent producer may have given up a batch.
-func (r *run) gaveUp() bool {
-	for i := range r.plan.Producers {
-		if r.plan.Producers[i].Idempotent && r.plan.Producers[i].GiveUp < healTime/4 {
+func gaveUp(p *schedule.Schedule) bool {
+	for i := range p.Producers {
+		if p.Producers[i].Idempotent && p.Producers[i].GiveUp < healTime/4 {
 			return true
 		}
 	}

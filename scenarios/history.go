@@ -28,6 +28,8 @@ type recorder struct {
 	onAttempt func(schedule.Request)
 	// onAnswer, if set, is called for each acknowledgement with acks other than 0.
 	onAnswer func(s *linearizability.Send, base kafka.Offset)
+	// deposed, if set, says that the broker that was asked did not lead all the time since a step.
+	deposed func(l *client.List, since linearizability.Step) bool
 	// onRetry, if set, is called for each that came for a later attempt than the first.
 	onRetry func(s *linearizability.Send, base kafka.Offset)
 }
@@ -175,6 +177,7 @@ func (o *observer) ListReturned(l *client.List) {
 		list.Isolation = linearizability.ReadCommitted
 	}
 	list.Ghost = o.ghost.at(l.Partition, list.Invoke)
+	list.Deposed = o.deposed != nil && o.deposed(l, list.Invoke)
 	o.history.Lists = append(o.history.Lists, list)
 	o.counters["client.lists"]++
 }

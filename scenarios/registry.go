@@ -18,6 +18,8 @@ type Scenario struct {
 	adapt func(d draw, p *plan)
 	// cluster does that for runs of a cluster; the others have none.
 	cluster func(d draw, p *clusterPlan)
+	// replication does that for runs whose topic is replicated.
+	replication func(d draw, p *replicationPlan)
 	// mayExcuse says that the faults may take acknowledged records.
 	mayExcuse bool
 }
@@ -32,6 +34,13 @@ func Clusters() []*Scenario {
 	return []*Scenario{
 		clockChaos(), controllerDiskLoss(), controllerFailover(), deleteRecreate(), membershipChange(),
 		mixedVersions(), quorumPartition(),
+	}
+}
+
+// Replication lists those whose topic is replicated, with a generator of their own.
+func Replication() []*Scenario {
+	return []*Scenario{
+		failover(),
 	}
 }
 
@@ -56,7 +65,7 @@ func Marks(names []string) (marks []string) {
 // Find returns the scenario of a name, or nil and the names that are near to it.
 func Find(name string) (*Scenario, []string) {
 	var names []string
-	for _, s := range slices.Concat(All(), Clusters()) {
+	for _, s := range slices.Concat(All(), Clusters(), Replication()) {
 		if s.Name == name {
 			return s, nil
 		}

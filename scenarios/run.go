@@ -56,9 +56,12 @@ func Run(s *Scenario, seed uint64, o Options) (result *Result) {
 	start := time.Now()
 	invariant.ResetMarks()
 	var r performance
-	if s.cluster != nil {
-		r = newClusterRun(s, seed, o)
-	} else {
+	switch {
+	case s.replication != nil:
+		r = newReplicationRun(s, seed, o)
+	case s.cluster != nil:
+		r = newClusterRun(s, seed, o, clusterPlanOf(s, seed, o))
+	default:
 		r = newRun(s, seed, o)
 	}
 	defer func() {
@@ -299,7 +302,7 @@ func (r *run) inspect() {
 		m.checkDerived(p, replica.Log())
 		m.checkCorruption(p, log, r.checks.Index(1<<20))
 		r.recorder.history.Dumps = append(r.recorder.history.Dumps,
-			dump(r.recorder.step(), p, log, replica.HighWatermark()))
+			dump(r.recorder.step(), p, 1, true, log, replica.HighWatermark()))
 	}
 }
 
@@ -315,15 +318,21 @@ func (r *run) stopCleanly() {
 // judge judges the history.
 func (r *run) judge() {
 	r.monitor.excuseForgotten()
-	r.verdict = linearizability.Judge(r.recorder.finish(), linearizability.Options{})
-	for _, v := range r.verdict.Violations() {
+	r.verdict = r.judgeHistory(r.recorder)
+	r.judgeTroubles(r.recorder, r.plan.Schedule)
+}
+
+// judgeHistory has every check of histories judge what clients saw.
+func (r *stage) judgeHistory(of *recorder) linearizability.Verdict {
+	verdict := linearizability.Judge(of.finish(), linearizability.Options{})
+	for _, v := range verdict.Violations() {
 		r.findings.fails(Check(v.Check), "%s", strings.TrimPrefix(v.String(), string(v.Check)+" "))
 	}
-	for _, c := range r.verdict.Counters() {
+	for _, c := range verdict.Counters() {
 		r.findings.counters["history."+c.Name] += c.Count
 	}
-	for _, report := range r.verdict.Reports {
+	for _, report := range verdict.Reports {
 		r.findings.counters["checked."+string(report.Check)] += report.Checked
 	}
-	r.judgeTroubles()
+	return verdict
 }

@@ -167,3 +167,15 @@ func (d *Disk) DurableStamp(p env.Path) uint64 {
 	}
 	return stamp
 }
+
+// BytesFrom returns the content of a file from an offset on, as the cache has it; nothing if there is
+// none.
+func (d *Disk) BytesFrom(p env.Path, off int64) []byte {
+	n := d.lookup(p)
+	if n == nil || n.isDir || off >= n.size {
+		return nil
+	}
+	out := make([]byte, n.size-off)
+	n.read(out, off)
+	return out
+}

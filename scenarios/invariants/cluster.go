@@ -39,6 +39,8 @@ type Voter struct {
 // Cluster is all checks of one run, with what they remember.
 type Cluster struct {
 	Ledger *Ledger
+	// Committed, if set, is told of each entry when it is first seen to be committed.
+	Committed func(before, after *metadata.Image)
 
 	findings  Findings
 	disks     map[sim.Place]*sim.Disk

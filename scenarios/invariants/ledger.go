@@ -161,6 +161,9 @@ func (c *Cluster) checkEntry(v *Voter, e *quorum.Entry, before *seen) bool {
 	c.checkForce(v.Place, l.at(e.Index))
 	c.checkDurable(v, quorum.Position{Index: e.Index, Term: e.Term}, before)
 	c.checkAssignment(changed, image)
+	if c.Committed != nil {
+		c.Committed(changed, image)
+	}
 	return true
 }
 

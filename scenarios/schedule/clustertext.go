@@ -16,14 +16,18 @@ const (
 	maxRecords  = 10_000
 )
 
-// writeCluster writes the machines and operators.
+// writeCluster writes how the topic is replicated, the machines and operators.
 //
+//	replicas factor=3 min-isr=2
 //	machine n1 broker=true controller=true founder=true
 //	operator o400
 //	  do 3 +20ms create topic=2 partitions=3 replicas=1
 func (s *Schedule) writeCluster(w io.Writer) {
 	if len(s.Machines) > 0 {
 		fmt.Fprintln(w)
+	}
+	if s.Replicas.Factor > 0 {
+		fmt.Fprintf(w, "replicas%s\n", describe(&s.Replicas, nil))
 	}
 	for i := range s.Machines {
 		m := &s.Machines[i]

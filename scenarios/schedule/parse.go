@@ -91,6 +91,8 @@ func (p *parser) take(text string) error {
 		err := p.client("c", rest, &lister.ID, &struct{}{})
 		s.Listers = append(s.Listers, lister)
 		return err
+	case "replicas":
+		return assign(&s.Replicas, rest)
 	case "machine":
 		var machine Machine
 		err := p.client("n", rest, &machine.ID, &machine.MachineSettings)
@@ -115,7 +117,7 @@ func (p *parser) take(text string) error {
 		}
 	}
 	return fmt.Errorf("%q: a line begins with scenario, seed, commit, toolchain, hash, fails, canaries, topic, "+
-		"clients, end, world, node, producer, consumer, lister, machine, operator, fault or tape", p.section)
+		"clients, end, world, node, producer, consumer, lister, replicas, machine, operator, fault or tape", p.section)
 }
 
 // client reads the name of a client, a letter and a number, and its settings.

@@ -28,6 +28,7 @@ type Schedule struct {
 	Producers []Producer
 	Consumers []Consumer
 	Listers   []Lister
+	Replicas  Replicas  // of the topic; none: it has one, or a cluster's operators create topics
 	Machines  []Machine // of a cluster; none: one node that is a cluster of one
 	Operators []Operator
 	Faults    []Fault
@@ -69,6 +70,14 @@ func BaseWorld() World {
 type Topic struct {
 	Partitions int32
 	Side       bool // another topic is created, written to and deleted meanwhile
+}
+
+// Replicas says how the partitions of the topic are replicated.
+type Replicas struct {
+	Factor   int16
+	MinISR   int16 // min.insync.replicas of the topic, 0 for the default
+	// BlackBox has the history judged without anything that only the simulator knows.
+	BlackBox bool
 }
 
 // Clients is what all clients have in common.

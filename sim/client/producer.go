@@ -293,9 +293,12 @@ func (p *Producer) waitForChange() {
 	if p.unresolved() == 0 && p.askAt == sim.Never {
 		return
 	}
-	deadline := min(p.askAt, p.leaders.wake())
+	deadline := p.askAt
 	if p.unresolved() >= buffered {
-		deadline = p.leaders.wake()
+		deadline = sim.Never
+	}
+	if p.unresolved() > 0 {
+		deadline = min(deadline, p.leaders.wake())
 	}
 	if len(p.flight) < p.config.InFlight*max(1, len(p.conns)) {
 		deadline = min(deadline, p.nextReady())
