@@ -41,7 +41,7 @@ TAGGED = tagged() { \
 # The last line of a target that fails.
 REPORT = trap '[ $$? = 0 ] || echo "$@: FAILED"' EXIT
 
-.PHONY: help run test slow ci lint campaign simulate simulate-clusters cover crashpoints canaries mutants matrix replay \
+.PHONY: help run test slow ci lint campaign simulate simulate-clusters simulate-replication cover crashpoints canaries mutants matrix replay \
 	conformance crash quorum failover recovery hostile fuzz bench image clean bin/stet
 
 help: ## list the targets
@@ -122,6 +122,9 @@ simulate: bin/stet ## what a change is simulated with: SEEDS seeds of all scenar
 
 simulate-clusters: bin/stet ## the same for controllers and brokers, in out/simulate-pr-clusters
 	@STET=bin/stet ci/simulate.sh pr --scenario clusters --seeds 1..$(call given,SEEDS,100) --out out/simulate-pr-clusters
+
+simulate-replication: bin/stet ## the same for replicas and their leaders, in out/simulate-pr-replication
+	@STET=bin/stet ci/simulate.sh pr --scenario replication --seeds 1..$(call given,SEEDS,100) --out out/simulate-pr-replication
 
 cover: ## how much of the core SEEDS seeds of all scenarios run through
 	@ci/cover.sh $(call given,SEEDS,25)

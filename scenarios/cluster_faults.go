@@ -11,6 +11,8 @@ type clusterFaults struct {
 	strikes []clusterStrike
 	disk    diskRates
 	net     netRates
+	// oneAtATime has a machine lose power only while every replica is whole.
+	oneAtATime bool
 }
 
 // clusterStrike is one fault. It comes a little after a try of an operation, or a while after a moment
@@ -31,6 +33,7 @@ type clusterStrike struct {
 	key    int16 // of a Hold: the kind of request
 
 	partition kafka.PartitionID // whose leader or follower is meant
+	node      int               // of nodeOne
 }
 
 // target is whom a strike hits: it is known when it comes.
@@ -46,6 +49,7 @@ const (
 	leaderOne      // who leads a partition
 	followerOne    // one of its other replicas
 	controllersAll // of a peer: all controllers, one at a time
+	nodeOne        // the machine of a node
 	followersAll   // of a peer: all other replicas of the partition, one at a time
 )
 

@@ -52,7 +52,7 @@ func (i *clusterImproviser) sent(f sim.FrameInfo) *schedule.Action {
 	}
 	r := &i.plan.net
 	switch {
-	case i.stream.Chance(r.hold, 4096):
+	case (r.only < 0 || r.only == f.Key) && i.stream.Chance(r.hold, 4096):
 		return &schedule.Action{Verb: schedule.Hold, Span: i.stream.Delay(r.holdFor.Low, r.holdFor.High)}
 	case i.stream.Chance(r.reset, 4096):
 		return &schedule.Action{Verb: schedule.Cut}

@@ -72,10 +72,17 @@ func (i *clusterImproviser) strike(at int, anchor func() schedule.Anchor) {
 	if !s.same || m == nil {
 		m = i.whom(s.target, s.partition, nil)
 	}
+	if s.target == nodeOne {
+		m = i.machine(sim.Place(s.node))
+	}
 	if m == nil {
 		return
 	}
 	i.struck[at] = m
+	if s.verb == schedule.Power && !i.mayLosePower(m) {
+		i.after(300*sim.Millisecond, func() { i.strike(at, anchor) })
+		return
+	}
 	a := schedule.Action{Verb: s.verb, Node: m.Place, Span: s.span, By: s.by, Down: s.crash.down}
 	switch s.verb {
 	case schedule.Kill, schedule.Power:
@@ -183,6 +190,12 @@ func (i *clusterImproviser) replica(p kafka.PartitionID, m *sim.Machine) bool {
 	return part != nil && part.HasReplica(kafka.BrokerID(m.Place))
 }
 
+// mayLosePower says whether a machine may lose power now: where that comes to one at a time, no other
+// may have replicas that have not caught up since.
+func (i *clusterImproviser) mayLosePower(m *sim.Machine) bool {
+	return !i.plan.oneAtATime || i.cluster.watch.replicas.state.UnhurtBut(m.Place)
+}
+
 // arm has a crash come at its moment, or soon if that does not come.
 func (i *clusterImproviser) arm(m *sim.Machine, c *armedMachine) {
 	if c.when == atOnce {
@@ -199,6 +212,10 @@ func (i *clusterImproviser) arm(m *sim.Machine, c *armedMachine) {
 
 func (i *clusterImproviser) crashNow(m *sim.Machine, c *armedMachine) {
 	delete(i.armed, m.Place)
+	if c.cause == sim.PowerLost && !i.mayLosePower(m) {
+		i.after(300*sim.Millisecond, func() { i.crashNow(m, c) })
+		return
+	}
 	if m.Running() {
 		i.again[m.Place] = c
 	}
@@ -228,13 +245,13 @@ func (i *clusterImproviser) started(p sim.Place) {
 // called implements director.
 func (i *clusterImproviser) called(op sim.DiskOp) *schedule.Action {
 	if c := i.armed[op.Place]; c != nil && c.when.fits(op.Kind) {
-		if c.skip == 0 {
+		if c.skip == 0 && (c.cause != sim.PowerLost || i.mayLosePower(i.machine(op.Place))) {
 			delete(i.armed, op.Place)
 			i.again[op.Place] = c
 			a := c.action(op.Place)
 			return &a
 		}
-		c.skip--
+		c.skip = max(0, c.skip-1)
 	}
 	r := &i.plan.disk
 	if i.spent >= r.budget {

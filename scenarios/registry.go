@@ -40,22 +40,20 @@ func Clusters() []*Scenario {
 // Replication lists those whose topic is replicated, with a generator of their own.
 func Replication() []*Scenario {
 	return []*Scenario{
-		failover(),
+		asymmetricPartition(), failover(), fastElections(), isrChurn(), kitchenSink(), partitionedLeader(), pauses(),
+		powerLossAll(), powerLossOneAtATime(), rollingRestart(),
 	}
 }
 
 // Marks lists the coverage marks that a campaign over the scenarios of these names is there to reach:
-// what one node does, what it takes several for, or both.
+// what one node does, what it takes several for, what it takes several replicas for.
 func Marks(names []string) (marks []string) {
-	kinds := map[bool]bool{}
-	for _, s := range Clusters() {
-		kinds[true] = kinds[true] || slices.Contains(names, s.Name)
-	}
-	for _, s := range All() {
-		kinds[false] = kinds[false] || slices.Contains(names, s.Name)
+	groups := map[invariant.Takes][]*Scenario{
+		invariant.OneNode: All(), invariant.ACluster: Clusters(), invariant.Followers: Replication(),
 	}
 	for _, m := range invariant.Marks() {
-		if kinds[m.Cluster] {
+		named := func(s *Scenario) bool { return slices.Contains(names, s.Name) }
+		if slices.ContainsFunc(groups[m.Takes], named) {
 			marks = append(marks, m.Name)
 		}
 	}

@@ -84,7 +84,13 @@ func (w *replicaWatch) look(m *sim.Machine, p kafka.PartitionID, r *partition.Re
 		return
 	}
 	s.Life, s.Synced, s.HighWatermark = m.Lives(), log.Synced(), r.HighWatermark()
-	s.Epoch, s.Leads = r.LeaderEpoch(), r.LeaderEpoch() >= 0
+	var in partition.InSync
+	if in, s.Leads = r.InSync(); s.Leads {
+		s.Epoch = r.LeaderEpoch()
+	} else if f, follows := r.Following(); follows {
+		s.Epoch = f.Epoch
+	}
+	s.ISR, s.MaximalISR, s.PartitionEpoch, s.Pending = in.ISR, in.Maximal, in.PartitionEpoch, in.Pending
 	if !wasOnline || before.epoch != s.Epoch {
 		s.Epochs = log.DerivedState().Epochs
 		before.epoch = s.Epoch
@@ -280,8 +286,11 @@ func (w *replicaWatch) describe() (lines []string) {
 		for _, id := range part.Replicas {
 			m := w.saboteur.machine(sim.Place(id))
 			if r := replicas(m, w.plan.Topic.Partitions)[p]; r != nil {
-				lines = append(lines, fmt.Sprintf("  %s: %s, leads in %d, start %d, high watermark %d, end %d, %v", m.Place,
-					r.State(), r.LeaderEpoch(), r.LogStartOffset(), r.HighWatermark(), r.LogEndOffset(), r.Err()))
+				in, _ := r.InSync()
+				follows, _ := r.Following()
+				lines = append(lines, fmt.Sprintf("  %s: %s, leads in %d with %+v, follows %d in %d, high watermark %d, end %d, %v",
+					m.Place, r.State(), r.LeaderEpoch(), in, follows.Leader, follows.Epoch, r.HighWatermark(), r.LogEndOffset(),
+					r.Err()))
 			}
 		}
 	}

@@ -172,6 +172,17 @@ func (p *replicationPlan) strikeSend(d draw) clusterStrike {
 	return s
 }
 
+// partitions cuts machines off from others, both ways or one, for about as long as it takes to be missed.
+func (p *replicationPlan) partitions(d draw, count int, both bool, targets ...target) {
+	for range count {
+		s := p.strikeSend(d)
+		s.verb, s.target, s.both = schedule.Stall, targets[d.Index(len(targets))], both
+		s.peer = pick(d, everyOther, everyOther, followersAll, followersAll, controllersAll, leaderOne, followerOne, activeOne)
+		s.span = d.Delay(100*sim.Millisecond, pick(d, sim.Time(1000), 5000, 15_000)*sim.Millisecond)
+		p.faults.strikes = append(p.faults.strikes, s)
+	}
+}
+
 // calm takes all faults out of a plan, and what only a generator of faults would do.
 func (p *replicationPlan) calm() {
 	p.faults = clusterFaults{}

@@ -50,7 +50,7 @@ func simListCommand() *cobra.Command {
 					fmt.Println(m.Name)
 				}
 			default:
-				for _, s := range slices.Concat(scenarios.All(), scenarios.Clusters()) {
+				for _, s := range slices.Concat(scenarios.All(), scenarios.Clusters(), scenarios.Replication()) {
 					fmt.Println(s.Name, s.Description)
 				}
 			}

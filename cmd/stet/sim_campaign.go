@@ -38,14 +38,15 @@ func simCampaignCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "campaign",
 		Short: "Run many seeds, a process a core",
-		Long: `Run seeds A..B (inclusive) of a scenario, of all with one node, or of those with clusters. Prints the line of each failed run, and the
+		Long: `Run seeds A..B (inclusive) of a scenario, of all with one node, of those with clusters, or of those with
+replicas. Prints the line of each failed run, and the
 evidence of the first of its class: failures that differ only in numbers are of one class. Then the
 counters, over all scenarios the marks that each has reached, the floors, the classes of failures
 by their smallest seed, and one line for the campaign.
 
 Exits with the worst outcome of all runs: 10, 12, 11, 13; then 14 if a scenario of 50 runs or more
-misses a floor, or a campaign over all or clusters (or with --marks) a coverage mark that they are
-there for. A campaign with
+misses a floor, or a campaign over all, clusters or replication (or with --marks) a coverage mark that
+they are there for. A campaign with
 --canary is held to neither, nor is one that was interrupted, which exits 130 if no run has failed.
 
 With --state, a campaign that was stopped goes on where it was. With --out, the directory gets
@@ -55,7 +56,7 @@ failures, whole and shrunk, with a page that tells what happens in it.`,
 		RunE: func(*cobra.Command, []string) error { return simCampaign(&f) },
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.Scenario, "scenario", "all", "name of a scenario, all of one node, or clusters")
+	flags.StringVar(&f.Scenario, "scenario", "all", "name of a scenario, all of one node, clusters, or replication")
 	flags.StringVar(&f.Seeds, "seeds", "1..100", "first and last seed, A..B")
 	flags.StringVar(&f.Shard, "shard", "", "run only the i-th of n parts of the seeds, i/n")
 	flags.IntVar(&f.Jobs, "jobs", runtime.NumCPU(), "worker processes")
@@ -106,7 +107,7 @@ func simCampaign(f *campaignFlags) error {
 
 // groups are the names of several scenarios at once.
 var groups = map[string]func() []*scenarios.Scenario{
-	"all": scenarios.All, "clusters": scenarios.Clusters,
+	"all": scenarios.All, "clusters": scenarios.Clusters, "replication": scenarios.Replication,
 }
 
 // campaign is what the flags ask for.

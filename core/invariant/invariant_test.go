@@ -21,7 +21,7 @@ func TestMarksCountWhatHolds(t *testing.T) {
 	Sometimes(true, MarkTornTailCut)
 	Sometimes(false, MarkSegmentRoll)
 	for i, m := range Marks() {
-		want := MarkHits{Name: markNames[i], Cluster: Mark(i) >= MarkRaftSnapshotInstalled}
+		want := MarkHits{Name: markNames[i], Takes: takes(Mark(i))}
 		if Mark(i) == MarkTornTailCut {
 			want.Hits = 2
 		}

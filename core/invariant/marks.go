@@ -114,16 +114,35 @@ func Sometimes(cond bool, m Mark) {
 
 // MarkHits is the count of one mark in this process.
 type MarkHits struct {
-	Name    string
-	Cluster bool // it takes several nodes
-	Hits    uint64
+	Name  string
+	Takes Takes
+	Hits  uint64
+}
+
+// Takes says what it takes to reach a mark.
+type Takes uint8
+
+const (
+	OneNode   Takes = iota
+	ACluster        // several nodes
+	Followers       // several replicas of a partition
+)
+
+func takes(m Mark) Takes {
+	switch {
+	case m >= MarkISRShrink:
+		return Followers
+	case m >= MarkRaftSnapshotInstalled:
+		return ACluster
+	}
+	return OneNode
 }
 
 // Marks returns the counts of all marks since the process started or ResetMarks was called.
 func Marks() []MarkHits {
 	out := make([]MarkHits, markCount)
 	for i := range out {
-		out[i] = MarkHits{markNames[i], Mark(i) >= MarkRaftSnapshotInstalled, markHits[i].Load()}
+		out[i] = MarkHits{markNames[i], takes(Mark(i)), markHits[i].Load()}
 	}
 	return out
 }

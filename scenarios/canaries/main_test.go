@@ -63,7 +63,7 @@ func chosen(t *testing.T, id string) *canary {
 
 func TestEveryCanaryIsDefinedOnce(t *testing.T) {
 	var names []string
-	for _, s := range slices.Concat(scenarios.All(), scenarios.Clusters()) {
+	for _, s := range slices.Concat(scenarios.All(), scenarios.Clusters(), scenarios.Replication()) {
 		names = append(names, s.Name)
 	}
 	var ids, sources []string

@@ -49,6 +49,16 @@ func (r *Replicas) repaired(x *replicated, s *Replica) {
 	}
 }
 
+// UnhurtBut says whether no replica is damaged but those of one machine.
+func (r *Replicas) UnhurtBut(at sim.Place) bool {
+	for _, x := range r.partitions {
+		if len(x.damaged) > 1 || len(x.damaged) == 1 && x.damaged[kafka.BrokerID(at)] == nil {
+			return false
+		}
+	}
+	return true
+}
+
 // spent says whether the damage at hand may have taken committed records from an offset on: that of as
 // many replicas at once as have to hold them.
 func (r *Replicas) spent(x *replicated) (from kafka.Offset, yes bool) {

@@ -4,8 +4,7 @@ package invariants
 // epoch, not in another life either.
 func (r *Replicas) checkLeadership(x *replicated, s *Replica) {
 	if s.Epoch < 0 {
-		s.Epoch = s.before.Epoch // neither leads nor follows: what it knew still counts
-		return
+		return // it has not been told
 	}
 	r.findings.Checked("R8")
 	if s.Epoch < s.before.Epoch {

@@ -10,7 +10,7 @@ import (
 // with no change under way its ISR is that of the controller.
 func (r *Replicas) checkMaximalISR(x *replicated, s *Replica) {
 	t, part := r.partition(x.id)
-	if part == nil || s.ISR == nil || part.LeaderEpoch != s.Epoch || part.Leader != s.broker() {
+	if part == nil || part.LeaderEpoch != s.Epoch || part.Leader != s.broker() {
 		return
 	}
 	r.findings.Checked("R4")

@@ -129,7 +129,7 @@ func (r *Replicas) Seen(p kafka.PartitionID, s *Replica) {
 	r.checkCandidate(x, s)
 	r.checkEpochs(x, s)
 	b := s.before
-	b.Online, b.Life, b.Epoch, b.Leads, b.HighWatermark = true, s.Life, s.Epoch, s.Leads, s.HighWatermark
+	b.Online, b.Life, b.Epoch, b.Leads, b.HighWatermark = true, s.Life, max(b.Epoch, s.Epoch), s.Leads, s.HighWatermark
 	b.Log.hashes = s.Log.hashes
 }
 

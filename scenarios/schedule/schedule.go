@@ -74,8 +74,8 @@ type Topic struct {
 
 // Replicas says how the partitions of the topic are replicated.
 type Replicas struct {
-	Factor   int16
-	MinISR   int16 // min.insync.replicas of the topic, 0 for the default
+	Factor int16
+	MinISR int16 // min.insync.replicas of the topic, 0 for the default
 	// BlackBox has the history judged without anything that only the simulator knows.
 	BlackBox bool
 }
