@@ -86,6 +86,7 @@ ci: ## what a change has to pass: lint, tests, and a short form of every longer 
 	step slow
 	step simulate SEEDS=60
 	step simulate-clusters SEEDS=20
+	step simulate-replication SEEDS=10
 	step crashpoints BOUND=8
 	# Those that a few seeds find; make canaries has all, and takes hours for the deepest.
 	step canaries SEEDS=1 MATRIX=4 CANARIES=35,38,40,46,48,50,51,53,57,61,65,67,W1

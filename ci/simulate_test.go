@@ -226,7 +226,7 @@ func TestTheWorkflowOnlyCallsTheScripts(t *testing.T) {
 	}
 	matrix := workflow.Jobs["nightly"].Strategy.Matrix
 	require.Equal(t, []int{1, 2, 3, 4}, matrix.Shard)
-	require.Equal(t, []string{"all", "clusters"}, matrix.Scenario)
+	require.Equal(t, []string{"all", "clusters", "replication"}, matrix.Scenario)
 	require.Contains(t, string(b),
 		"nightly --scenario ${{ matrix.scenario }} --shard ${{ matrix.shard }}/4\n")
 }
