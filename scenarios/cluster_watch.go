@@ -25,12 +25,12 @@ type clusterWatch struct {
 	// replicas, if set, watches the replicas of a topic.
 	replicas *replicaWatch
 	deposed  *deposed
-	sources *sources
-	voters  map[sim.Place]*quorum.Quorum  // as last seen
-	lives   map[sim.Place]int             // of voters: a process has several, one after each failure of its log
-	levels  map[sim.Place]metadata.Levels // of the software that a machine was last started with
-	level   int16                         // in force, as last seen
-	fresh   *fresh
+	sources  *sources
+	voters   map[sim.Place]*quorum.Quorum  // as last seen
+	lives    map[sim.Place]int             // of voters: a process has several, one after each failure of its log
+	levels   map[sim.Place]metadata.Levels // of the software that a machine was last started with
+	level    int16                         // in force, as last seen
+	fresh    *fresh
 }
 
 func newClusterWatch(r *clusterRun) *clusterWatch {

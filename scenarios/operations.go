@@ -85,11 +85,15 @@ func outcomeOf(k metadata.Kind, code kafka.ErrorCode) metadata.Outcome {
 	return metadata.Unknown
 }
 
-// changes are those of the committed log, told from the images before and after each entry.
+// changes are those of the committed log, told from the images before and after each entry. The topic of
+// a run's records is not an operator's: the run itself creates it, before there are any.
 func (l *operations) changes() (out []metadata.Change) {
 	before := meta.Empty()
 	for _, e := range l.watch.state.Ledger.Entries() {
 		for _, c := range changesBetween(before, e.Image) {
+			if c.Resource == topicResource(topicName) {
+				continue
+			}
 			c.Index, c.Step = int64(e.Index), metadata.Step(e.Step)
 			out = append(out, c)
 		}

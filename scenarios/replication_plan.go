@@ -82,13 +82,9 @@ func (p *replicationPlan) topic(d draw, least int16) {
 	p.clients(d)
 }
 
-// maxReplicas is how many replicas a topic may have: followers do not fetch yet.
-const maxReplicas = 1
-
 // clients draws producers, consumers and listers. One in five runs has eight producers and more on one
 // partition, and is judged by what clients saw alone.
 func (p *replicationPlan) clients(d draw) {
-	p.Replicas.Factor = min(p.Replicas.Factor, maxReplicas)
 	producers := int(d.Between(2, 4))
 	if p.Replicas.BlackBox = d.Chance(1, 5); p.Replicas.BlackBox {
 		p.Topic.Partitions, producers = 1, int(d.Between(8, 10))
