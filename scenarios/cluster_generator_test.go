@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -27,8 +28,10 @@ func clusterPlans(seeds uint64, f func(*Scenario, *clusterPlan)) {
 
 func TestTheGeneratorOfClustersIsFrozen(t *testing.T) {
 	h := sha256.New()
+	// What only scenarios of replication draw is not of it, and is the same everywhere here.
+	shown := strings.NewReplacer(" oneAtATime:false", "", " partition:0 node:0", "")
 	clusterPlans(100, func(s *Scenario, p *clusterPlan) {
-		fmt.Fprintf(h, "%s\n%s%+v\n", s.Name, p.Schedule, p.faults)
+		fmt.Fprintf(h, "%s\n%s%s\n", s.Name, p.Schedule, shown.Replace(fmt.Sprintf("%+v", p.faults)))
 	})
 	require.Equal(t, clusterGeneratorDigest, hex.EncodeToString(h.Sum(nil)[:16]),
 		"the generator draws something else")
