@@ -33,6 +33,10 @@ func refusedWhole(res any) bool {
 		if len(m.Resources) > 0 {
 			code = m.Resources[0].ErrorCode
 		}
+	case *kmsg.ElectLeadersResponse:
+		if code = m.ErrorCode; m.Version == 0 && len(m.Topics) > 0 && len(m.Topics[0].Partitions) > 0 {
+			code = m.Topics[0].Partitions[0].ErrorCode
+		}
 	case *kmsg.UpdateFeaturesResponse:
 		code = m.ErrorCode
 	case *kmsg.UnregisterBrokerResponse:

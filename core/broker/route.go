@@ -42,6 +42,8 @@ func (b *Broker) request(ev *env.Event) {
 		b.alterConfigs(r, o, body)
 	case *kmsg.IncrementalAlterConfigsRequest:
 		b.incrementalAlterConfigs(r, o, body)
+	case *kmsg.ElectLeadersRequest:
+		b.electLeaders(r, o, body)
 	case *kmsg.UpdateFeaturesRequest:
 		b.updateFeatures(r, o, body)
 	case *kmsg.DescribeClusterRequest:

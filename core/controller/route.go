@@ -30,6 +30,8 @@ func (c *Controller) request(r *env.Request) {
 		c.incrementalAlterConfigs(r, body)
 	case *kmsg.AlterConfigsRequest:
 		c.alterConfigs(r, body)
+	case *kmsg.ElectLeadersRequest:
+		c.electLeaders(r, body)
 	case *kmsg.UpdateFeaturesRequest:
 		c.updateFeatures(r, body)
 	case *kmsg.DescribeClusterRequest:

@@ -1,9 +1,7 @@
 package metadata
 
 import (
-	"cmp"
 	"slices"
-	"strings"
 
 	"stet/core/invariant"
 	"stet/core/kafka"
@@ -42,23 +40,21 @@ func AlterPartition(image *Image, leader kafka.BrokerID, epoch kafka.BrokerEpoch
 	if code := CheckBroker(image, leader, epoch); code != kafka.None {
 		return nil, nil, code
 	}
-	a := isrRequest{image: image, leader: leader, base: image.ClusterTopicConfig(kafka.DefaultTopicConfig())}
-	order := make([]int, len(asked))
-	outcomes = make([]AlteredPartition, len(asked))
+	r := isrRequest{image: image, leader: leader, base: image.ClusterTopicConfig(kafka.DefaultTopicConfig())}
+	seen := map[partitionKey]bool{}
 	for i := range asked {
-		order[i] = i
-		outcomes[i] = AlteredPartition{TopicID: asked[i].TopicID, ID: asked[i].ID}
-	}
-	// The records change topics in the order of their names, and each partition once.
-	slices.SortStableFunc(order, func(x, y int) int { return a.compare(&asked[x], &asked[y]) })
-	for n, i := range order {
-		if n > 0 && a.compare(&asked[order[n-1]], &asked[i]) == 0 {
-			outcomes[i].Error = kafka.InvalidRequest
-			continue
+		c := &asked[i]
+		o := AlteredPartition{TopicID: c.TopicID, ID: c.ID}
+		k := partitionKey{c.TopicID, c.ID}
+		if seen[k] {
+			o.Error = kafka.InvalidRequest
+		} else {
+			o.State, o.Error = r.decide(c)
 		}
-		outcomes[i].State, outcomes[i].Error = a.decide(&asked[i])
+		seen[k] = true
+		outcomes = append(outcomes, o)
 	}
-	return a.records, outcomes, kafka.None
+	return r.changes.records(), outcomes, kafka.None
 }
 
 // isrRequest is a request that is being decided on.
@@ -66,45 +62,31 @@ type isrRequest struct {
 	image   *Image
 	leader  kafka.BrokerID
 	base    kafka.TopicConfig // of topics that set nothing
-	records []Record
-}
-
-// compare orders partitions by topic name, then id. Topics that do not exist come first, by id.
-func (a *isrRequest) compare(x, y *ISRChange) int {
-	name := func(c *ISRChange) string {
-		if t := a.image.TopicByID(c.TopicID); t != nil {
-			return t.Name
-		}
-		return ""
-	}
-	return cmp.Or(strings.Compare(name(x), name(y)),
-		compareBytes(x.TopicID[:], y.TopicID[:]), cmp.Compare(x.ID, y.ID))
+	changes changes
 }
 
 // decide judges one change and appends what it does.
-func (a *isrRequest) decide(c *ISRChange) (*Partition, kafka.ErrorCode) {
-	t := a.image.TopicByID(c.TopicID)
+func (r *isrRequest) decide(c *ISRChange) (*Partition, kafka.ErrorCode) {
+	t := r.image.TopicByID(c.TopicID)
 	if t == nil {
 		return nil, kafka.UnknownTopicID
 	}
 	p := t.Partition(c.ID)
-	if code := a.judge(p, c); code != kafka.None {
+	if code := r.judge(p, c); code != kafka.None {
 		return nil, code
 	}
-	config := TopicConfig(a.base, t.configs)
+	config := TopicConfig(r.base, t.configs)
 	u := PartitionUpdate{ID: c.ID, Standing: p.alteredBy(c, rulesOf(&config, p))}
 	if u.same(&p.Standing) && u.Recovering == p.Recovering && containsAllOf(p.ISR, u.ISR) {
 		return p, kafka.None
 	}
-	a.change(t, u)
-	after := u.applied(p)
-	return &after, kafka.None
+	return r.changes.add(t, u), kafka.None
 }
 
 // judge says what is wrong with a change. p is nil if there is no such partition. A leader that knows
 // newer epochs than this controller asks one that does not lead any more (Kafka's
 // ReplicationControlManager.validateAlterPartitionData).
-func (a *isrRequest) judge(p *Partition, c *ISRChange) kafka.ErrorCode {
+func (r *isrRequest) judge(p *Partition, c *ISRChange) kafka.ErrorCode {
 	switch {
 	case p == nil:
 		return kafka.UnknownTopicOrPartition
@@ -112,7 +94,7 @@ func (a *isrRequest) judge(p *Partition, c *ISRChange) kafka.ErrorCode {
 		return kafka.NotController
 	case c.LeaderEpoch < p.LeaderEpoch:
 		return kafka.FencedLeaderEpoch
-	case a.leader != p.Leader:
+	case r.leader != p.Leader:
 		return kafka.InvalidRequest
 	case c.PartitionEpoch < p.Epoch:
 		return kafka.InvalidUpdateVersion
@@ -121,7 +103,7 @@ func (a *isrRequest) judge(p *Partition, c *ISRChange) kafka.ErrorCode {
 	case c.Recovering && (len(c.ISR) > 1 || !p.Recovering):
 		// What a leader has that is still recovering may yet change (KIP-704), and it recovers once.
 		return kafka.InvalidRequest
-	case slices.ContainsFunc(c.ISR, func(m ISRMember) bool { return !a.eligible(m) }):
+	case slices.ContainsFunc(c.ISR, func(m ISRMember) bool { return !r.eligible(m) }):
 		return kafka.IneligibleReplica
 	}
 	return kafka.None
@@ -142,8 +124,8 @@ func (c *ISRChange) fits(p *Partition) bool {
 
 // eligible says whether a replica may be in sync: its broker may lead, and is in the life that has
 // caught up. A broker that started again since may have lost what it had (KIP-903).
-func (a *isrRequest) eligible(m ISRMember) bool {
-	b := a.image.Broker(m.Broker)
+func (r *isrRequest) eligible(m ISRMember) bool {
+	b := r.image.Broker(m.Broker)
 	if b == nil {
 		return false
 	}
@@ -174,17 +156,6 @@ func (p *Partition) alteredBy(c *ISRChange, r rules) Standing {
 		s.ELR = nil
 	}
 	return s
-}
-
-// change appends an update of a partition of t to the records.
-func (a *isrRequest) change(t *Topic, u PartitionUpdate) {
-	if n := len(a.records); n > 0 {
-		if last := a.records[n-1].(*PartitionChangesRecord); last.TopicID == t.ID {
-			last.Changes = append(last.Changes, u)
-			return
-		}
-	}
-	a.records = append(a.records, &PartitionChangesRecord{t.ID, []PartitionUpdate{u}})
 }
 
 func containsAllOf[T comparable](set, all []T) bool {

@@ -83,7 +83,7 @@ func (m *machine) checkSteps(t *rapid.T, before *Image) {
 		change := PartitionChange{k.id, old, p}
 		if change.Unclean() {
 			require.True(t, p.Recovering)
-			if !m.allowsUnclean(topic) {
+			if !m.allowsUnclean(topic) && !m.forced {
 				eligible := append(slices.Clone(old.ISR), old.ELR...)
 				require.Empty(t, intersection(m.holders[k], eligible), "the election was not to be unclean")
 			}

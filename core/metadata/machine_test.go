@@ -22,11 +22,7 @@ type machine struct {
 	nextID  kafka.ProducerID
 	holders map[partitionKey][]kafka.BrokerID
 	asked   []isrProposal // by leaders, under way
-}
-
-type partitionKey struct {
-	topic kafka.TopicID
-	id    kafka.PartitionID
+	forced  bool          // an unclean election is asked for by hand
 }
 
 func newMachine(t *rapid.T) *machine {
@@ -226,7 +222,8 @@ func TestDecisionsKeepTheInvariantsOfTheImage(t *testing.T) {
 			"unregister": m.unregister, "create": m.createTopic, "grow": m.growTopic,
 			"delete": m.deleteTopic, "configure": m.configure, "allocate": m.allocate, "vote": m.vote,
 			"propose": m.propose, "propose too": m.propose, "alter": m.alter, "alter too": m.alter,
-			"": m.check,
+			"elect": m.elect,
+			"":      m.check,
 		})
 		replayed := Empty()
 		for i, entry := range m.entries {

@@ -5,11 +5,14 @@ const (
 	scanAlteredTopic     = 72
 	scanAlteredPartition = 80
 	scanAlteredMember    = 24
+	scanElectedTopic     = 48
 )
 
 // scanPartitions is scanBody for the keys that change who leads, who is in sync and who replicates.
 func scanPartitions(r *reader, key, version int16) bool {
 	switch key {
+	case KeyElectLeaders:
+		scanElectLeaders(r, version)
 	case KeyAlterPartition:
 		scanAlterPartition(r, version)
 	default:
@@ -38,4 +41,18 @@ func scanAlterPartition(r *reader, version int16) {
 		r.scanTags(true)
 	}
 	r.scanTags(true)
+}
+
+func scanElectLeaders(r *reader, version int16) {
+	flexible := version >= 2
+	if version >= 1 {
+		r.skip(1)
+	}
+	for n := r.nullableList(flexible, scanElectedTopic); n > 0 && r.ok(); n-- {
+		r.scanText(flexible)
+		r.skip(4 * r.list(flexible, 4))
+		r.scanTags(flexible)
+	}
+	r.skip(4)
+	r.scanTags(flexible)
 }

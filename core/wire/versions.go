@@ -15,6 +15,7 @@ const (
 	KeyDescribeConfigs         int16 = 32
 	KeyAlterConfigs            int16 = 33
 	KeyCreatePartitions        int16 = 37
+	KeyElectLeaders            int16 = 43
 	KeyIncrementalAlterConfigs int16 = 44
 	KeyDescribeQuorum          int16 = 55
 	KeyAlterPartition          int16 = 56
@@ -84,6 +85,7 @@ var brokerVersions = [...]KeyVersions{
 	{KeyDescribeConfigs, "DescribeConfigs", 1, 4, 1, 4},
 	{KeyAlterConfigs, "AlterConfigs", 0, 2, 0, 2},
 	{KeyCreatePartitions, "CreatePartitions", 0, 3, 0, 2},
+	{KeyElectLeaders, "ElectLeaders", 0, 2, 0, 2},
 	{KeyIncrementalAlterConfigs, "IncrementalAlterConfigs", 0, 1, 0, 1},
 	{KeyDescribeQuorum, "DescribeQuorum", 0, 2, 0, 0},
 	{KeyUpdateFeatures, "UpdateFeatures", 0, 2, 0, 0},
@@ -102,6 +104,7 @@ var controllerVersions = [...]KeyVersions{
 	{KeyDeleteTopics, "DeleteTopics", 1, 6, 1, 4},
 	{KeyAlterConfigs, "AlterConfigs", 0, 2, 0, 2},
 	{KeyCreatePartitions, "CreatePartitions", 0, 3, 0, 2},
+	{KeyElectLeaders, "ElectLeaders", 0, 2, 0, 2},
 	{KeyIncrementalAlterConfigs, "IncrementalAlterConfigs", 0, 1, 0, 1},
 	{KeyDescribeQuorum, "DescribeQuorum", 0, 2, 0, 0},
 	{KeyAlterPartition, "AlterPartition", 2, 3, 2, 0},
