@@ -145,7 +145,7 @@ func (r *hosted) leadOrFollow(b *Broker, p *metadata.Partition) {
 	if p.Leader == b.config.NodeID {
 		r.Lead(partition.Leadership{
 			Epoch: p.LeaderEpoch, PartitionEpoch: p.Epoch, ISR: p.ISR, Replicas: p.Replicas,
-			Recovering: p.Recovering, ReplicationFactor: len(p.Replicas),
+			Recovering: p.Recovering, ReplicationFactor: p.ReplicationFactor(),
 		}, b.out)
 	} else {
 		r.Follow(partition.Following{

@@ -80,7 +80,12 @@ func (r *isrRequest) decide(c *ISRChange) (*Partition, kafka.ErrorCode) {
 	if u.same(&p.Standing) && u.Recovering == p.Recovering && containsAllOf(p.ISR, u.ISR) {
 		return p, kafka.None
 	}
-	return r.changes.add(t, u), kafka.None
+	after := r.changes.update(t, u)
+	if after.Leader != p.Leader {
+		// The change ended a reassignment that the leader was not to survive.
+		return nil, kafka.NewLeaderElected
+	}
+	return after, kafka.None
 }
 
 // judge says what is wrong with a change. p is nil if there is no such partition. A leader that knows

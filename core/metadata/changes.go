@@ -18,11 +18,21 @@ type partitionChange struct {
 	whole  *Partition // after the change, if more than the update says is different; else nil
 }
 
-// add notes an update and returns what it makes of the partition.
-func (c *changes) add(t *Topic, u PartitionUpdate) *Partition {
+// update notes an update and returns the partition after it, with a reassignment that it completes.
+func (c *changes) update(t *Topic, u PartitionUpdate) *Partition {
+	before := t.Partition(u.ID)
+	updated := u.applied(before)
+	if done := updated.completed(before); done != &updated {
+		c.replace(t, u.ID, done)
+		return done
+	}
 	*c = append(*c, partitionChange{topic: t, update: u})
-	after := u.applied(t.Partition(u.ID))
-	return &after
+	return &updated
+}
+
+// replace notes that a partition becomes another with other replicas.
+func (c *changes) replace(t *Topic, id kafka.PartitionID, p *Partition) {
+	*c = append(*c, partitionChange{t, PartitionUpdate{ID: id}, p})
 }
 
 // records returns the changes in the order that makes applying them cheapest: by the topics' names, with

@@ -32,29 +32,48 @@ func recordVersion(kind recordKind) byte {
 	return 1
 }
 
-// topicDatedVersion is the version of a topic's record that tells when it was created. It is written for
-// those that do: below LevelTopicsDated there are none.
-const topicDatedVersion = 2
+// Forms that a higher level brought. They are written for what needs them: below the level nothing does.
+const (
+	topicDatedVersion        = 2 // a topic that tells when it was created
+	partitionReassignVersion = 3 // a partition with a reassignment
+)
 
 func versionOf(r Record) byte {
-	if t, ok := r.(*TopicRecord); ok && t.Created != 0 {
-		return topicDatedVersion
+	switch r := r.(type) {
+	case *TopicRecord:
+		if r.Created != 0 {
+			return topicDatedVersion
+		}
+	case *PartitionRecord:
+		if r.Partition.Reassignment != nil {
+			return partitionReassignVersion
+		}
 	}
 	return recordVersion(r.kind())
 }
 
+// levelOf returns the level that brought a form; 0 if there is no such form.
+func levelOf(kind recordKind, version byte) int16 {
+	switch {
+	case version == recordVersion(kind):
+		return LevelFirst
+	case kind == kindTopic && version == topicDatedVersion:
+		return LevelTopicsDated
+	case kind == kindPartition && version == partitionReassignVersion:
+		return LevelReassignments
+	}
+	return 0
+}
+
 // checkVersion says why software of these levels does not read a form.
 func (l Levels) checkVersion(kind recordKind, version byte) error {
-	if kind == kindTopic && version == topicDatedVersion {
-		if l.Max < LevelTopicsDated {
-			return fmt.Errorf("kind %d of version %d, which feature level %d brought; this software supports %d to %d",
-				kind, version, LevelTopicsDated, l.Min, l.Max)
-		}
-		return nil
-	}
-	if version != recordVersion(kind) {
+	switch level := levelOf(kind, version); {
+	case level == 0:
 		return fmt.Errorf("kind %d of version %d; this software reads version %d",
 			kind, version, recordVersion(kind))
+	case level > l.Max:
+		return fmt.Errorf("kind %d of version %d, which feature level %d brought; this software supports %d to %d",
+			kind, version, level, l.Min, l.Max)
 	}
 	return nil
 }
@@ -171,7 +190,12 @@ func appendPartition(dst []byte, p *Partition) []byte {
 	dst = appendDirectories(dst, p.Directories)
 	dst = appendStanding(dst, &p.Standing)
 	dst = appendInt(dst, int64(p.LeaderEpoch))
-	return appendInt(dst, int64(p.Epoch))
+	dst = appendInt(dst, int64(p.Epoch))
+	if r := p.Reassignment; r != nil {
+		dst = appendBrokers(dst, r.Adding)
+		dst = appendBrokers(dst, r.Removing)
+	}
+	return dst
 }
 
 func appendStanding(dst []byte, s *Standing) []byte {
@@ -264,7 +288,7 @@ func (in *reader) record(kind recordKind, version byte) Record {
 		return r
 	case kindPartition:
 		return &PartitionRecord{
-			kafka.TopicID(in.id()), kafka.PartitionID(in.int(32)), in.partition(),
+			kafka.TopicID(in.id()), kafka.PartitionID(in.int(32)), in.partition(version),
 		}
 	case kindPartitionChanges:
 		return &PartitionChangesRecord{kafka.TopicID(in.id()), in.changes()}
@@ -285,9 +309,15 @@ func (in *reader) record(kind recordKind, version byte) Record {
 	return nil
 }
 
-func (in *reader) partition() Partition {
+func (in *reader) partition(version byte) Partition {
 	p := Partition{Replicas: in.brokers(), Directories: in.directories(), Standing: in.standing()}
 	p.LeaderEpoch, p.Epoch = kafka.LeaderEpoch(in.int(32)), kafka.PartitionEpoch(in.int(32))
+	if version == partitionReassignVersion {
+		p.Reassignment = &Reassignment{in.brokers(), in.brokers()}
+		if len(p.reassignment().Adding)+len(p.reassignment().Removing) == 0 {
+			in.fail() // it would have another form
+		}
+	}
 	return p
 }
 

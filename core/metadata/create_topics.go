@@ -219,18 +219,14 @@ func (c *creation) newPartition(replicas []kafka.BrokerID) Partition {
 	}
 	p := Partition{Replicas: replicas}
 	p.Leader, p.LastKnownLeader = kafka.NoBroker, kafka.NoBroker
-	assigned := false
 	for _, id := range replicas {
 		b := c.image.Broker(id)
 		p.Directories = append(p.Directories, c.directories.choose(b))
-		assigned = assigned || p.Directories[len(p.Directories)-1] != DirectoryID{}
 		if b.Active() {
 			p.ISR = append(p.ISR, id)
 		}
 	}
-	if !assigned {
-		p.Directories = nil
-	}
+	p.Directories = assignedDirectories(p.Directories)
 	if len(p.ISR) > 0 {
 		p.Leader = p.ISR[0]
 	}
@@ -269,29 +265,35 @@ func (c *creation) placeByHand(t *NewTopic) ([]Partition, refusal) {
 }
 
 func (c *creation) checkAssignment(a *Assignment, factor int) refusal {
-	if len(a.Replicas) == 0 {
-		return refuse(kafka.InvalidReplicaAssignment, "partition %d has no replicas", a.Partition)
+	if r := checkReplicas(c.image, a); r.refused() {
+		return r
 	}
 	if len(a.Replicas) != factor {
 		return refuse(kafka.InvalidReplicaAssignment,
 			"partition %d has %d replicas, others have %d", a.Partition, len(a.Replicas), factor)
 	}
-	active := false
+	isActive := func(id kafka.BrokerID) bool { return c.image.Broker(id).Active() }
+	if !slices.ContainsFunc(a.Replicas, isActive) {
+		return refuse(kafka.InvalidReplicaAssignment,
+			"partition %d: all its brokers are fenced or shutting down", a.Partition)
+	}
+	return refusal{}
+}
+
+// checkReplicas refuses what is no list of registered brokers, each named once.
+func checkReplicas(image *Image, a *Assignment) refusal {
+	if len(a.Replicas) == 0 {
+		return refuse(kafka.InvalidReplicaAssignment, "partition %d has no replicas", a.Partition)
+	}
 	for i, id := range a.Replicas {
 		if slices.Contains(a.Replicas[:i], id) {
 			return refuse(kafka.InvalidReplicaAssignment,
 				"partition %d: broker %d is named twice", a.Partition, id)
 		}
-		b := c.image.Broker(id)
-		if b == nil {
+		if image.Broker(id) == nil {
 			return refuse(kafka.InvalidReplicaAssignment,
 				"partition %d: broker %d is not registered", a.Partition, id)
 		}
-		active = active || b.Active()
-	}
-	if !active {
-		return refuse(kafka.InvalidReplicaAssignment,
-			"partition %d: all its brokers are fenced or shutting down", a.Partition)
 	}
 	return refusal{}
 }

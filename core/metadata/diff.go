@@ -30,9 +30,10 @@ type PartitionChange struct {
 	Before, After *Partition
 }
 
-// Unclean says that an election, by one entry, made a leader that may lack committed records.
+// Unclean says that an election, by one entry, made a leader that may lack committed records. Such a
+// leader has to recover; another that was not in sync before has joined in the entry.
 func (c *PartitionChange) Unclean() bool {
-	if c.Before == nil || c.After == nil || c.After.Leader == kafka.NoBroker ||
+	if c.Before == nil || c.After == nil || c.After.Leader == kafka.NoBroker || !c.After.Recovering ||
 		c.After.LeaderEpoch == c.Before.LeaderEpoch {
 		return false
 	}

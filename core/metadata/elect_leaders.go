@@ -115,14 +115,14 @@ func (e *elections) decide(t *Topic, id kafka.PartitionID) refusal {
 		if p.Leader != kafka.NoBroker {
 			return refuse(kafka.ElectionNotNeeded, "broker %d leads", p.Leader)
 		}
-		i := slices.IndexFunc(p.Replicas, e.event.isActive)
-		if i < 0 {
+		leader := e.event.anyOf(p)
+		if leader == kafka.NoBroker {
 			return refuse(kafka.EligibleLeadersNotAvailable, "none of the brokers %v is active", p.Replicas)
 		}
-		u.uncleanly(p.Replicas[i])
+		u.uncleanly(leader)
 		u.LastKnownLeader = kafka.NoBroker
 	}
-	e.changes.add(t, u)
+	e.changes.update(t, u)
 	return refusal{}
 }
 

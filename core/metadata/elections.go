@@ -96,8 +96,8 @@ func (e *event) appendChanges(out []Record, t *Topic, config kafka.TopicConfig) 
 		}
 		u := PartitionUpdate{ID: kafka.PartitionID(i), Standing: e.settle(p, rules)}
 		u.NewEpoch = u.Leader != p.Leader || e.damages(p)
-		if e.damage.displaces(p) {
-			out = append(out, &PartitionRecord{t.ID, u.ID, e.rehomed(p, &u)})
+		if whole := e.whole(p, &u); whole != nil {
+			out = append(out, &PartitionRecord{t.ID, u.ID, *whole})
 		} else if !u.same(&p.Standing) {
 			changes = append(changes, u)
 		}
@@ -108,12 +108,22 @@ func (e *event) appendChanges(out []Record, t *Topic, config kafka.TopicConfig) 
 	return out
 }
 
-// rehomed returns the partition after an update that assigns the replica to another directory too.
-func (e *event) rehomed(p *Partition, u *PartitionUpdate) Partition {
-	out := u.applied(p)
-	out.Directories = slices.Clone(p.Directories)
-	out.Directories[slices.Index(p.Replicas, e.damage.broker)] = e.damage.home
-	return out
+// whole returns the partition after an update if more is different than that says: the replica has to be
+// assigned to another directory, or a reassignment is at its end. Else it returns nil.
+func (e *event) whole(p *Partition, u *PartitionUpdate) *Partition {
+	moved := e.damage.displaces(p)
+	if !moved && p.Reassignment == nil {
+		return nil
+	}
+	after := u.applied(p)
+	if moved {
+		after.Directories = slices.Clone(p.Directories)
+		after.Directories[slices.Index(p.Replicas, e.damage.broker)] = e.damage.home
+	}
+	if done := after.completed(p); moved || done != &after {
+		return done
+	}
+	return nil
 }
 
 // rules are the settings of a topic that elections obey.
@@ -123,7 +133,7 @@ type rules struct {
 }
 
 func rulesOf(config *kafka.TopicConfig, p *Partition) rules {
-	n := len(p.Replicas)
+	n := p.ReplicationFactor()
 	return rules{min(config.MinInsync(n), n), config.UncleanLeaderElection}
 }
 
@@ -214,11 +224,24 @@ func (e *event) elect(s *Standing, p *Partition, r rules) {
 		s.uncleanly(last)
 		return
 	}
-	if i := slices.IndexFunc(p.Replicas, e.isActive); r.unclean && i >= 0 {
-		s.uncleanly(p.Replicas[i])
-		return
+	if r.unclean {
+		if id := e.anyOf(p); id != kafka.NoBroker {
+			s.uncleanly(id)
+			return
+		}
 	}
 	s.LastKnownLeader = last
+}
+
+// anyOf returns the first replica that is active. One that a reassignment brings comes last: it may have
+// nothing at all.
+func (e *event) anyOf(p *Partition) kafka.BrokerID {
+	for _, list := range [][]kafka.BrokerID{p.origin(), p.reassignment().Adding} {
+		if i := slices.IndexFunc(list, e.isActive); i >= 0 {
+			return list[i]
+		}
+	}
+	return kafka.NoBroker
 }
 
 // uncleanly elects a leader that may lack committed records. What it has is the truth from now on,

@@ -114,9 +114,11 @@ func TestUncleanElectionIsToldFromACleanOne(t *testing.T) {
 	before := partitionOf(1, kafka.NoBroker, ids(1, 2), nil)
 	after := func(leader kafka.BrokerID) *Partition {
 		p := partitionOf(leader, kafka.NoBroker, ids(leader), nil)
-		p.LeaderEpoch = 1
+		p.LeaderEpoch, p.Recovering = 1, true
 		return p
 	}
+	joined := after(3)
+	joined.Recovering = false
 	eligible := partitionOf(kafka.NoBroker, 1, nil, ids(3))
 	for _, c := range []struct {
 		change PartitionChange
@@ -125,6 +127,7 @@ func TestUncleanElectionIsToldFromACleanOne(t *testing.T) {
 		{PartitionChange{0, before, after(2)}, false},
 		{PartitionChange{0, eligible, after(3)}, false},
 		{PartitionChange{0, before, after(3)}, true},
+		{PartitionChange{0, before, joined}, false},
 		{PartitionChange{0, eligible, after(1)}, true},
 		{PartitionChange{0, nil, after(1)}, false},
 		{PartitionChange{0, before, before}, false},

@@ -135,12 +135,17 @@ func anyUpdates() *rapid.Generator[[]PartitionUpdate] {
 
 func anyPartition() *rapid.Generator[Partition] {
 	return rapid.Custom(func(t *rapid.T) Partition {
+		var r *Reassignment
+		if adding, removing := anyBrokers().Draw(t, "adding"), anyBrokers().Draw(t, "removing"); len(adding)+len(removing) > 0 {
+			r = &Reassignment{adding, removing}
+		}
 		return Partition{
-			Replicas:    anyBrokers().Draw(t, "replicas"),
-			Directories: anyDirectories().Draw(t, "directories"),
-			Standing:    anyStanding().Draw(t, "standing"),
-			LeaderEpoch: kafka.LeaderEpoch(rapid.Int32().Draw(t, "leader epoch")),
-			Epoch:       kafka.PartitionEpoch(rapid.Int32().Draw(t, "epoch")),
+			Reassignment: r,
+			Replicas:     anyBrokers().Draw(t, "replicas"),
+			Directories:  anyDirectories().Draw(t, "directories"),
+			Standing:     anyStanding().Draw(t, "standing"),
+			LeaderEpoch:  kafka.LeaderEpoch(rapid.Int32().Draw(t, "leader epoch")),
+			Epoch:        kafka.PartitionEpoch(rapid.Int32().Draw(t, "epoch")),
 		}
 	})
 }

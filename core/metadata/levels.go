@@ -13,8 +13,9 @@ type Features struct {
 
 // The levels, by what they brought. Who only knows a lower one can not read what they write.
 const (
-	LevelFirst       int16 = 1
-	LevelTopicsDated int16 = 2 // topics tell when they were created
+	LevelFirst         int16 = 1
+	LevelTopicsDated   int16 = 2                // topics tell when they were created
+	LevelReassignments       = LevelTopicsDated // partitions tell which replicas come and go
 )
 
 // CurrentLevel is the highest feature level that this software implements.
@@ -22,6 +23,9 @@ const CurrentLevel = LevelTopicsDated
 
 // datesTopics says whether the records of topics may tell when they were created.
 func (f Features) datesTopics() bool { return f.Level >= LevelTopicsDated }
+
+// reassigns says whether the records of partitions may tell which replicas come and go.
+func (f Features) reassigns() bool { return f.Level >= LevelReassignments }
 
 // Levels is the range of feature levels that the software of a node supports, inclusive. It is a value
 // of the node's configuration, so that a test can run the software of an older release; whatever else

@@ -85,3 +85,23 @@ func TestALevelIsRefusedForAFencedBrokerToo(t *testing.T) {
 	require.Equal(t, kafka.InvalidUpdateVersion, code)
 	require.Contains(t, message, "broker 2: upgrade its software first")
 }
+
+func TestPartitionsWithAReassignmentAreReadFromItsLevelOn(t *testing.T) {
+	entry := func(r *Reassignment) []byte {
+		p := *partitionOf(1, kafka.NoBroker, ids(1), nil)
+		p.Reassignment = r
+		return AppendEntry(nil, &TopicRecord{ID: idNumber(1), Name: "t"}, &PartitionRecord{idNumber(1), 0, p})
+	}
+	underWay := &Reassignment{Adding: ids(2), Removing: ids(3)}
+	_, err := old.ApplyEntry(imageAt(t, LevelFirst), 2, entry(nil))
+	require.NoError(t, err)
+	_, err = old.ApplyEntry(imageAt(t, LevelFirst), 2, entry(underWay))
+	require.ErrorContains(t, err, "kind 6 of version 3, which feature level 2 brought")
+	image, err := imageAt(t, LevelReassignments).ApplyEntry(2, entry(underWay))
+	require.NoError(t, err)
+	image, err = DecodeSnapshot(image.AppendSnapshot(nil))
+	require.NoError(t, err)
+	require.Equal(t, underWay, image.Topic("t").Partition(0).Reassignment)
+	_, err = DecodeEntry(entry(&Reassignment{}))
+	require.ErrorContains(t, err, "malformed", "it has another form without")
+}

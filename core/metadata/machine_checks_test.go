@@ -16,6 +16,7 @@ func (m *machine) check(t *rapid.T) {
 		count++
 		m.checkSets(t, topic, p)
 		m.checkLeader(t, topic, p)
+		checkReassignment(t, p)
 		for _, id := range append(slices.Clone(p.ISR), p.ELR...) {
 			require.Contains(t, m.holders[k], id, "a replica that may lack what is committed may be elected")
 		}
@@ -89,6 +90,8 @@ func (m *machine) checkSteps(t *rapid.T, before *Image) {
 			}
 			m.holders[k] = []kafka.BrokerID{p.Leader}
 		}
+		// Whoever is a replica no more deletes what it has.
+		m.holders[k] = intersection(m.holders[k], p.Replicas)
 		// As soon as enough are in sync more is committed, which only they hold.
 		if old == nil || len(p.ISR) >= m.minimum(topic, p) {
 			m.holders[k] = slices.Clone(p.ISR)
@@ -103,5 +106,18 @@ func checkStep(t *rapid.T, old, p *Partition) {
 	require.Equal(t, old.Epoch+1, p.Epoch, "a change is one step")
 	require.True(t, p.LeaderEpoch == old.LeaderEpoch || p.LeaderEpoch == old.LeaderEpoch+1)
 	require.True(t, p.LeaderEpoch > old.LeaderEpoch || p.Leader == old.Leader, "a leader has an epoch of its own")
-	require.Equal(t, old.Replicas, p.Replicas)
+	if !containsAllOf(p.Replicas, old.Replicas) {
+		require.Greater(t, p.LeaderEpoch, old.LeaderEpoch, "what a leader knows of a replica that left outlives it")
+	}
+}
+
+// checkReassignment: those that go are the last, and it is over when the others are in sync.
+func checkReassignment(t *rapid.T, p *Partition) {
+	r := p.reassignment()
+	require.Equal(t, p.Reassignment == nil, len(r.Adding)+len(r.Removing) == 0)
+	require.Empty(t, intersection(r.Adding, r.Removing))
+	require.True(t, containsAllOf(p.Replicas, r.Adding))
+	require.Equal(t, append(slices.Clone(p.target()), r.Removing...), p.Replicas)
+	require.NotEmpty(t, p.target())
+	require.False(t, p.Reassignment != nil && containsAllOf(p.ISR, p.target()), "%v", p)
 }

@@ -22,29 +22,52 @@ type isrProposal struct {
 // propose has a leader ask for another ISR: replicas that have caught up join, and others leave. It
 // may not know yet that a broker is fenced.
 func (m *machine) propose(t *rapid.T) {
+	if len(m.asked) == 6 {
+		return
+	}
 	topic := m.topic(t)
-	if topic == nil || len(m.asked) == 6 {
+	if topic == nil {
 		return
 	}
 	id := kafka.PartitionID(rapid.IntRange(0, topic.PartitionCount()-1).Draw(t, "partition"))
+	if o, ok := m.proposal(t, topic, id, func(*Broker) bool { return rapid.Bool().Draw(t, "member") }); ok {
+		m.asked = append(m.asked, o)
+	}
+}
+
+// catchUp has every replica whose broker is active join, of each partition with a reassignment.
+func (m *machine) catchUp(t *rapid.T) {
+	var all []isrProposal
+	m.each(func(k partitionKey, topic *Topic, p *Partition) {
+		if o, ok := m.proposal(t, topic, k.id, (*Broker).Active); ok && p.Reassignment != nil {
+			all = append(all, o)
+		}
+	})
+	for _, o := range all {
+		m.decide(t, []isrProposal{o})
+	}
+}
+
+// proposal makes one of the leader of a partition, if that has a leader.
+func (m *machine) proposal(t *rapid.T, topic *Topic, id kafka.PartitionID, joins func(*Broker) bool,
+) (o isrProposal, ok bool) {
 	p := topic.Partition(id)
 	leader := m.image.Broker(p.Leader)
 	if leader == nil {
-		return
+		return o, false
 	}
-	o := isrProposal{leader: leader.ID, epoch: leader.Epoch, change: ISRChange{
+	o = isrProposal{leader: leader.ID, epoch: leader.Epoch, change: ISRChange{
 		TopicID: topic.ID, ID: id, LeaderEpoch: p.LeaderEpoch, PartitionEpoch: p.Epoch,
 		Recovering: p.Recovering && rapid.Bool().Draw(t, "recovering"),
 	}}
 	for _, r := range p.Replicas {
 		b := m.image.Broker(r)
-		member := r == p.Leader || b != nil && !o.change.Recovering && rapid.Bool().Draw(t, "member")
-		if member {
+		if r == p.Leader || b != nil && !o.change.Recovering && joins(b) {
 			o.change.ISR = append(o.change.ISR, ISRMember{r, b.Epoch})
 			o.caughtUp = append(o.caughtUp, r)
 		}
 	}
-	m.asked = append(m.asked, o)
+	return o, true
 }
 
 // damageProposals says of the proposals for a partition that a replica may lack what is committed.
@@ -63,18 +86,28 @@ func (m *machine) alter(t *rapid.T) {
 	}
 	first := m.asked[rapid.IntRange(0, len(m.asked)-1).Draw(t, "proposal")]
 	same := func(o isrProposal) bool { return o.leader == first.leader && o.epoch == first.epoch }
-	var changes []ISRChange
 	var proposals []isrProposal
 	for _, o := range m.asked {
 		if same(o) {
-			changes, proposals = append(changes, o.change), append(proposals, o)
+			proposals = append(proposals, o)
 		}
 	}
 	m.asked = slices.DeleteFunc(m.asked, same)
 	if rapid.IntRange(0, 4).Draw(t, "lost") == 0 {
 		return
 	}
-	records, outcomes, code := AlterPartition(m.image, first.leader, first.epoch, changes)
+	m.decide(t, proposals)
+}
+
+// decide decides on proposals of one leader.
+func (m *machine) decide(t *rapid.T, proposals []isrProposal) {
+	first := proposals[0]
+	var changes []ISRChange
+	for _, o := range proposals {
+		changes = append(changes, o.change)
+	}
+	before := m.image
+	records, outcomes, code := AlterPartition(before, first.leader, first.epoch, changes)
 	if code != kafka.None {
 		require.NotEqual(t, kafka.None, CheckBroker(m.image, first.leader, first.epoch))
 		require.Empty(t, records)
@@ -85,8 +118,9 @@ func (m *machine) alter(t *rapid.T) {
 	for i, o := range outcomes {
 		k := partitionKey{o.TopicID, o.ID}
 		require.Equal(t, partitionKey{changes[i].TopicID, changes[i].ID}, k)
-		require.Equal(t, o.Error == kafka.None, m.fits(&proposals[i]) && !decided[k], "%v", proposals[i])
-		if decided[k] = true; o.Error != kafka.None {
+		accepted := o.Error == kafka.None || o.Error == kafka.NewLeaderElected
+		require.Equal(t, accepted, m.fits(&proposals[i]) && !decided[k], "%v", proposals[i])
+		if decided[k] = true; !accepted {
 			continue
 		}
 		for _, id := range proposals[i].caughtUp {
@@ -95,10 +129,21 @@ func (m *machine) alter(t *rapid.T) {
 	}
 	m.apply(t, records)
 	for i, o := range outcomes {
+		if o.Error != kafka.None && o.Error != kafka.NewLeaderElected {
+			continue
+		}
+		old, p := before.TopicByID(o.TopicID).Partition(o.ID), m.image.TopicByID(o.TopicID).Partition(o.ID)
+		require.Equal(t, changes[i].Recovering, p.Recovering)
+		require.Equal(t, o.Error == kafka.NewLeaderElected, p.Leader != old.Leader)
 		if o.Error == kafka.None {
-			require.Equal(t, o.State, m.image.TopicByID(o.TopicID).Partition(o.ID), "what is told is what there is")
-			require.Len(t, o.State.ISR, len(changes[i].ISR))
-			require.Equal(t, changes[i].Recovering, o.State.Recovering)
+			require.Equal(t, o.State, p, "what is told is what there is")
+		}
+		if p.Reassignment == old.Reassignment {
+			require.Len(t, p.ISR, len(changes[i].ISR))
+		} else {
+			require.Nil(t, p.Reassignment)
+			require.Equal(t, old.target(), p.Replicas)
+			require.ElementsMatch(t, p.Replicas, p.ISR)
 		}
 	}
 }

@@ -206,7 +206,7 @@ func (m *machine) config(topic *Topic) kafka.TopicConfig {
 
 func (m *machine) minimum(topic *Topic, p *Partition) int {
 	config := m.config(topic)
-	return min(config.MinInsync(len(p.Replicas)), len(p.Replicas))
+	return min(config.MinInsync(p.ReplicationFactor()), p.ReplicationFactor())
 }
 
 // TestDecisionsKeepTheInvariantsOfTheImage is R7, R12 and Q10 of the decisions, and that the order of
@@ -221,9 +221,9 @@ func TestDecisionsKeepTheInvariantsOfTheImage(t *testing.T) {
 			"register": m.register, "restart": m.restart, "beat": m.beat, "beat too": m.beat, "fence": m.fence,
 			"unregister": m.unregister, "create": m.createTopic, "grow": m.growTopic,
 			"delete": m.deleteTopic, "configure": m.configure, "allocate": m.allocate, "vote": m.vote,
-			"propose": m.propose, "propose too": m.propose, "alter": m.alter, "alter too": m.alter,
-			"elect": m.elect,
-			"":      m.check,
+			"propose": m.propose, "propose too": m.propose, "alter": m.alter, "alter too": m.alter, "catch up": m.catchUp,
+			"elect": m.elect, "reassign": m.reassign, "reassign too": m.reassign,
+			"": m.check,
 		})
 		replayed := Empty()
 		for i, entry := range m.entries {

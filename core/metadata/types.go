@@ -79,6 +79,7 @@ type Partition struct {
 	LeaderEpoch kafka.LeaderEpoch
 	Epoch       kafka.PartitionEpoch
 	Standing
+	Reassignment *Reassignment // under way; nil: none
 }
 
 // Standing is who leads a partition and whose replicas hold all that is committed.
@@ -144,10 +145,10 @@ func (t *Topic) PartitionCount() int { return t.partitions.count }
 // Partition returns a partition, or nil if there is none with this id.
 func (t *Topic) Partition(id kafka.PartitionID) *Partition { return t.partitions.get(int(id)) }
 
-// ReplicationFactor returns the number of replicas of partition 0, as Kafka's tools do.
+// ReplicationFactor returns that of partition 0, as Kafka's tools do.
 func (t *Topic) ReplicationFactor() int {
 	if p := t.Partition(0); p != nil {
-		return len(p.Replicas)
+		return p.ReplicationFactor()
 	}
 	return 0
 }
