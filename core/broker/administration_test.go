@@ -63,6 +63,16 @@ func (c *standIn) administer(body any) kmsg.Response {
 		t.ResourceName, t.ErrorCode = m.Resources[0].ResourceName, int16(kafka.InvalidConfig)
 		r.Resources = append(r.Resources, t)
 		return r
+	case *kmsg.ElectLeadersRequest:
+		r := kmsg.NewPtrElectLeadersResponse()
+		r.Topics = append(r.Topics, electedTopic(kafka.ElectionNotNeeded))
+		return r
+	case *kmsg.AlterPartitionAssignmentsRequest:
+		r := kmsg.NewPtrAlterPartitionAssignmentsResponse()
+		r.ErrorCode = int16(kafka.UnsupportedVersion)
+		return r
+	case *kmsg.ListPartitionReassignmentsRequest:
+		return kmsg.NewPtrListPartitionReassignmentsResponse()
 	case *kmsg.UpdateFeaturesRequest:
 		r := kmsg.NewPtrUpdateFeaturesResponse()
 		r.ErrorCode = int16(kafka.InvalidUpdateVersion)
@@ -87,6 +97,27 @@ func (c *standIn) administer(body any) kmsg.Response {
 	panic(fmt.Sprintf("stand-in controller: %T", body))
 }
 
+func electedTopic(code kafka.ErrorCode) kmsg.ElectLeadersResponseTopic {
+	return kmsg.ElectLeadersResponseTopic{Topic: "a", Partitions: []kmsg.ElectLeadersResponseTopicPartition{
+		{ErrorCode: int16(code)},
+	}}
+}
+
+// electing asks for the preferred leader of partition 0 of topic a.
+func electing(version int16) *kmsg.ElectLeadersRequest {
+	m := kmsg.NewPtrElectLeadersRequest()
+	m.Version, m.TimeoutMillis = version, 5000
+	m.Topics = append(m.Topics, kmsg.ElectLeadersRequestTopic{Topic: "a", Partitions: []int32{0}})
+	return m
+}
+
+// reassigning asks for the replicas of no partition, and for what is under way.
+func reassigning() (*kmsg.AlterPartitionAssignmentsRequest, *kmsg.ListPartitionReassignmentsRequest) {
+	a, l := kmsg.NewPtrAlterPartitionAssignmentsRequest(), kmsg.NewPtrListPartitionReassignmentsRequest()
+	a.Version, a.TimeoutMillis, l.TimeoutMillis = 1, 5000, 5000
+	return a, l
+}
+
 // refusing answers as a controller that does not lead.
 func refusing(body any) kmsg.Response {
 	const code = int16(kafka.NotController)
@@ -105,6 +136,14 @@ func refusing(body any) kmsg.Response {
 		r := kmsg.NewPtrAlterConfigsResponse()
 		r.Resources = append(r.Resources, kmsg.AlterConfigsResponseResource{ErrorCode: code})
 		return r
+	case *kmsg.ElectLeadersRequest:
+		r := &kmsg.ElectLeadersResponse{ErrorCode: code}
+		r.Topics = append(r.Topics, electedTopic(kafka.NotController))
+		return r
+	case *kmsg.AlterPartitionAssignmentsRequest:
+		return &kmsg.AlterPartitionAssignmentsResponse{ErrorCode: code}
+	case *kmsg.ListPartitionReassignmentsRequest:
+		return &kmsg.ListPartitionReassignmentsResponse{ErrorCode: code}
 	case *kmsg.UpdateFeaturesRequest:
 		return &kmsg.UpdateFeaturesResponse{ErrorCode: code}
 	case *kmsg.UnregisterBrokerRequest:
@@ -183,10 +222,11 @@ func TestWhatTheControllerDoesNotDecideIsOutOfTime(t *testing.T) {
 	replace.Version, replace.Resources = 2, append(replace.Resources, replaced)
 	add, remove := kmsg.NewPtrAddRaftVoterRequest(), kmsg.NewPtrRemoveRaftVoterRequest()
 	add.TimeoutMillis = 5000
+	reassign, list := reassigning()
 	for _, m := range []kmsg.Request{
 		growing("a", 3), altering(kmsg.ConfigResourceTypeTopic, "a", "segment.ms", "5"), replace,
 		features, unregister, describingRequest(kmsg.ConfigResourceTypeTopic, "a"),
-		kmsg.NewPtrDescribeQuorumRequest(), add, remove,
+		kmsg.NewPtrDescribeQuorumRequest(), add, remove, electing(0), electing(2), reassign, list,
 	} {
 		h.ask(7, m)
 		h.deliver()
@@ -214,6 +254,14 @@ func TestWhatTheControllerDoesNotDecideIsOutOfTime(t *testing.T) {
 			code = r.ErrorCode
 		case *kmsg.RemoveRaftVoterResponse:
 			code = r.ErrorCode
+		case *kmsg.ElectLeadersResponse:
+			code = r.Topics[0].Partitions[0].ErrorCode
+			require.Equal(t, r.Version > 0, r.ErrorCode == code)
+		case *kmsg.AlterPartitionAssignmentsResponse:
+			code = r.ErrorCode
+			require.True(t, r.AllowReplicationFactorChange)
+		case *kmsg.ListPartitionReassignmentsResponse:
+			code = r.ErrorCode
 		}
 		require.Equal(t, kafka.RequestTimedOut, kafka.ErrorCode(code), "%T", m)
 	}
@@ -226,7 +274,9 @@ func TestRequestsAreSentAgainToWhoeverLeads(t *testing.T) {
 	replaced := kmsg.NewAlterConfigsRequestResource()
 	replaced.ResourceType, replaced.ResourceName = kmsg.ConfigResourceTypeTopic, "a"
 	replace.Version, replace.Resources = 2, append(replace.Resources, replaced)
+	reassign, list := reassigning()
 	for _, m := range []kmsg.Request{
+		electing(0), electing(2), reassign, list,
 		growing("a", 3), altering(kmsg.ConfigResourceTypeTopic, "a", "segment.ms", "5"), replace,
 		kmsg.NewPtrUpdateFeaturesRequest(), kmsg.NewPtrUnregisterBrokerRequest(),
 		describingRequest(kmsg.ConfigResourceTypeTopic, "a"), kmsg.NewPtrDescribeQuorumRequest(),

@@ -37,6 +37,10 @@ func refusedWhole(res any) bool {
 		if code = m.ErrorCode; m.Version == 0 && len(m.Topics) > 0 && len(m.Topics[0].Partitions) > 0 {
 			code = m.Topics[0].Partitions[0].ErrorCode
 		}
+	case *kmsg.AlterPartitionAssignmentsResponse:
+		code = m.ErrorCode
+	case *kmsg.ListPartitionReassignmentsResponse:
+		code = m.ErrorCode
 	case *kmsg.UpdateFeaturesResponse:
 		code = m.ErrorCode
 	case *kmsg.UnregisterBrokerResponse:

@@ -44,6 +44,10 @@ func (b *Broker) request(ev *env.Event) {
 		b.incrementalAlterConfigs(r, o, body)
 	case *kmsg.ElectLeadersRequest:
 		b.electLeaders(r, o, body)
+	case *kmsg.AlterPartitionAssignmentsRequest:
+		b.alterReassignments(r, o, body)
+	case *kmsg.ListPartitionReassignmentsRequest:
+		b.listReassignments(r, o, body)
 	case *kmsg.UpdateFeaturesRequest:
 		b.updateFeatures(r, o, body)
 	case *kmsg.DescribeClusterRequest:

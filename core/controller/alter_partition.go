@@ -83,9 +83,7 @@ func describeAltered(o *metadata.AlteredPartition) kmsg.AlterPartitionResponseTo
 		if s.Recovering {
 			p.LeaderRecoveryState = 1
 		}
-		for _, id := range s.ISR {
-			p.ISR = append(p.ISR, int32(id))
-		}
+		p.ISR = numbers(s.ISR)
 	}
 	return p
 }

@@ -32,6 +32,10 @@ func (c *Controller) request(r *env.Request) {
 		c.alterConfigs(r, body)
 	case *kmsg.ElectLeadersRequest:
 		c.electLeaders(r, body)
+	case *kmsg.AlterPartitionAssignmentsRequest:
+		c.alterReassignments(r, body)
+	case *kmsg.ListPartitionReassignmentsRequest:
+		c.listReassignments(r, body)
 	case *kmsg.UpdateFeaturesRequest:
 		c.updateFeatures(r, body)
 	case *kmsg.DescribeClusterRequest:

@@ -6,6 +6,9 @@ const (
 	scanAlteredPartition = 80
 	scanAlteredMember    = 24
 	scanElectedTopic     = 48
+	scanReassigned       = 40
+	scanReassignedTopic  = 48
+	scanListedTopic      = 48
 )
 
 // scanPartitions is scanBody for the keys that change who leads, who is in sync and who replicates.
@@ -13,6 +16,16 @@ func scanPartitions(r *reader, key, version int16) bool {
 	switch key {
 	case KeyElectLeaders:
 		scanElectLeaders(r, version)
+	case KeyAlterPartitionReassignments:
+		scanAlterReassignments(r, version)
+	case KeyListPartitionReassignments:
+		r.skip(4)
+		for n := r.nullableList(true, scanListedTopic); n > 0 && r.ok(); n-- {
+			r.scanText(true)
+			r.skip(4 * r.list(true, 4))
+			r.scanTags(true)
+		}
+		r.scanTags(true)
 	case KeyAlterPartition:
 		scanAlterPartition(r, version)
 	default:
@@ -55,4 +68,21 @@ func scanElectLeaders(r *reader, version int16) {
 	}
 	r.skip(4)
 	r.scanTags(flexible)
+}
+
+func scanAlterReassignments(r *reader, version int16) {
+	r.skip(4)
+	if version >= 1 {
+		r.skip(1)
+	}
+	for n := r.list(true, scanReassignedTopic); n > 0 && r.ok(); n-- {
+		r.scanText(true)
+		for m := r.list(true, scanReassigned); m > 0 && r.ok(); m-- {
+			r.skip(4)
+			r.skip(4 * r.nullableList(true, 4))
+			r.scanTags(true)
+		}
+		r.scanTags(true)
+	}
+	r.scanTags(true)
 }

@@ -4,32 +4,34 @@ import "slices"
 
 // The API keys that Stet knows.
 const (
-	KeyProduce                 int16 = 0
-	KeyFetch                   int16 = 1
-	KeyListOffsets             int16 = 2
-	KeyMetadata                int16 = 3
-	KeyApiVersions             int16 = 18
-	KeyCreateTopics            int16 = 19
-	KeyDeleteTopics            int16 = 20
-	KeyInitProducerID          int16 = 22
-	KeyDescribeConfigs         int16 = 32
-	KeyAlterConfigs            int16 = 33
-	KeyCreatePartitions        int16 = 37
-	KeyElectLeaders            int16 = 43
-	KeyIncrementalAlterConfigs int16 = 44
-	KeyDescribeQuorum          int16 = 55
-	KeyAlterPartition          int16 = 56
-	KeyUpdateFeatures          int16 = 57
-	KeyDescribeCluster         int16 = 60
-	KeyBrokerRegistration      int16 = 62
-	KeyBrokerHeartbeat         int16 = 63
-	KeyUnregisterBroker        int16 = 64
-	KeyAllocateProducerIDs     int16 = 67
-	KeyListConfigResources     int16 = 74
-	KeyDescribeTopicPartitions int16 = 75
-	KeyAddRaftVoter            int16 = 80
-	KeyRemoveRaftVoter         int16 = 81
-	KeyUpdateRaftVoter         int16 = 82
+	KeyProduce                     int16 = 0
+	KeyFetch                       int16 = 1
+	KeyListOffsets                 int16 = 2
+	KeyMetadata                    int16 = 3
+	KeyApiVersions                 int16 = 18
+	KeyCreateTopics                int16 = 19
+	KeyDeleteTopics                int16 = 20
+	KeyInitProducerID              int16 = 22
+	KeyDescribeConfigs             int16 = 32
+	KeyAlterConfigs                int16 = 33
+	KeyCreatePartitions            int16 = 37
+	KeyElectLeaders                int16 = 43
+	KeyIncrementalAlterConfigs     int16 = 44
+	KeyAlterPartitionReassignments int16 = 45
+	KeyListPartitionReassignments  int16 = 46
+	KeyDescribeQuorum              int16 = 55
+	KeyAlterPartition              int16 = 56
+	KeyUpdateFeatures              int16 = 57
+	KeyDescribeCluster             int16 = 60
+	KeyBrokerRegistration          int16 = 62
+	KeyBrokerHeartbeat             int16 = 63
+	KeyUnregisterBroker            int16 = 64
+	KeyAllocateProducerIDs         int16 = 67
+	KeyListConfigResources         int16 = 74
+	KeyDescribeTopicPartitions     int16 = 75
+	KeyAddRaftVoter                int16 = 80
+	KeyRemoveRaftVoter             int16 = 81
+	KeyUpdateRaftVoter             int16 = 82
 
 	// KeyMetadataFetch is Stet's own: a broker reads the metadata log from a controller.
 	KeyMetadataFetch int16 = 30001
@@ -87,6 +89,8 @@ var brokerVersions = [...]KeyVersions{
 	{KeyCreatePartitions, "CreatePartitions", 0, 3, 0, 2},
 	{KeyElectLeaders, "ElectLeaders", 0, 2, 0, 2},
 	{KeyIncrementalAlterConfigs, "IncrementalAlterConfigs", 0, 1, 0, 1},
+	{KeyAlterPartitionReassignments, "AlterPartitionReassignments", 0, 1, 0, 0},
+	{KeyListPartitionReassignments, "ListPartitionReassignments", 0, 0, 0, 0},
 	{KeyDescribeQuorum, "DescribeQuorum", 0, 2, 0, 0},
 	{KeyUpdateFeatures, "UpdateFeatures", 0, 2, 0, 0},
 	{KeyDescribeCluster, "DescribeCluster", 0, 2, 0, 0},
@@ -106,6 +110,8 @@ var controllerVersions = [...]KeyVersions{
 	{KeyCreatePartitions, "CreatePartitions", 0, 3, 0, 2},
 	{KeyElectLeaders, "ElectLeaders", 0, 2, 0, 2},
 	{KeyIncrementalAlterConfigs, "IncrementalAlterConfigs", 0, 1, 0, 1},
+	{KeyAlterPartitionReassignments, "AlterPartitionReassignments", 0, 1, 0, 0},
+	{KeyListPartitionReassignments, "ListPartitionReassignments", 0, 0, 0, 0},
 	{KeyDescribeQuorum, "DescribeQuorum", 0, 2, 0, 0},
 	{KeyAlterPartition, "AlterPartition", 2, 3, 2, 0},
 	{KeyUpdateFeatures, "UpdateFeatures", 0, 2, 0, 0},

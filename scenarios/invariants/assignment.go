@@ -70,10 +70,10 @@ func judgeAssignment(m *metadata.Image, t *metadata.Topic, p *metadata.Partition
 }
 
 // minISR is the effective minimum: what the topic sets, or all topics have, or 2 of 3 replicas and more
-// and else 1, and never more than there are replicas.
+// and else 1, and never more than the replication factor.
 func minISR(m *metadata.Image, t *metadata.Topic, p *metadata.Partition) int {
 	n := 1
-	if len(p.Replicas) >= 3 {
+	if p.ReplicationFactor() >= 3 {
 		n = 2
 	}
 	for _, e := range slices.Concat(m.ResourceConfigs(metadata.BrokerDefaults()), t.Configs()) {
@@ -81,5 +81,5 @@ func minISR(m *metadata.Image, t *metadata.Topic, p *metadata.Partition) int {
 			n = set
 		}
 	}
-	return min(n, len(p.Replicas))
+	return min(n, p.ReplicationFactor())
 }
