@@ -96,8 +96,8 @@ func TestFaultsHitFramesBetweenNodesByTheirKeys(t *testing.T) {
 	w.Network.Plan = plan
 	n1.Start()
 	n2.Start()
-	w.Run(Second, nil)
-	require.False(t, n2.Ready())
+	w.Run(400*Millisecond, nil)
+	require.False(t, n2.Ready(), "its registration is held")
 	require.False(t, w.Run(10*Second, n2.Ready))
 	w.Run(5*Second, nil)
 	require.Positive(t, w.Faults.Count(NetHold.String()))
