@@ -70,7 +70,7 @@ never reached (campaigns).`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(serveCommand(), clusterCommand(), simCommand(), dumpCommand())
+	root.AddCommand(serveCommand(), clusterCommand(), topicCommand(), simCommand(), dumpCommand())
 	refuseUnknown(root)
 	return root
 }

@@ -22,7 +22,7 @@ func TestApiVersionsAnswersEveryVersion(t *testing.T) {
 		h.ask(1, m)
 		answer := h.one().(*kmsg.ApiVersionsResponse)
 		require.Zero(t, answer.ErrorCode)
-		require.Len(t, answer.ApiKeys, len(wire.Versions(wire.BrokerListener)))
+		require.Len(t, answer.ApiKeys, len(wire.NewApiVersionsResponse(wire.BrokerListener).ApiKeys))
 	}
 	// Version 99 with a client id and no tags: 18, 99, correlation, client id, tag byte.
 	frame := []byte{0, 18, 0, 99, 0, 0, 0, 7, 0, 0, 0}

@@ -58,6 +58,12 @@ func (b *Broker) request(ev *env.Event) {
 		b.listConfigResources(r, o, body)
 	case *kmsg.DescribeTopicPartitionsRequest:
 		b.describeTopicPartitions(r, o, body)
+	case *kmsg.OffsetForLeaderEpochRequest:
+		b.offsetForLeaderEpoch(r, o, body)
+	case *kmsg.DescribeLogDirsRequest:
+		b.describeLogDirs(r, o, body)
+	case *wire.ReplicaStatusRequest:
+		b.replicaStatus(r, o, body)
 	case *kmsg.DescribeQuorumRequest:
 		b.describeQuorum(r, o, body)
 	case *kmsg.AddRaftVoterRequest:

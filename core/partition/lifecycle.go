@@ -148,7 +148,7 @@ func (r *Replica) finishRecovery(found *commitlog.Recovered, out *env.Effects) {
 	r.Counters.RecoveredBytes += found.Scanned
 	r.Counters.CutBytes += found.Cut
 	invariant.Sometimes(r.clean, invariant.MarkCleanStart)
-	r.clean = false
+	r.clean, r.cleanStart = false, r.clean
 	r.state = Opening
 	end := found.End
 	r.suspect = false

@@ -58,6 +58,8 @@ type Replica struct {
 	log   *commitlog.Log // from Opening on, until abandoned
 	err   error          // of the last failed job
 	clean bool           // the directory was closed cleanly by the previous process
+	// cleanStart: it was when the log was opened last.
+	cleanStart bool
 	// suspect: a write or a sync of the log failed in this process, so what the page cache holds
 	// of it proves nothing until recovery has written it again.
 	suspect bool

@@ -35,6 +35,8 @@ func ownRequest(key int16) kmsg.Request {
 		return new(QuorumSnapshotRequest)
 	case KeyMetadataIndex:
 		return new(MetadataIndexRequest)
+	case KeyReplicaStatus:
+		return new(ReplicaStatusRequest)
 	}
 	return nil
 }
@@ -52,6 +54,8 @@ func ownResponse(key int16) kmsg.Response {
 		return new(QuorumSnapshotResponse)
 	case KeyMetadataIndex:
 		return new(MetadataIndexResponse)
+	case KeyReplicaStatus:
+		return new(ReplicaStatusResponse)
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func scanPartitions(r *reader, key, version int16) bool {
 	case KeyAlterPartition:
 		scanAlterPartition(r, version)
 	default:
-		return false
+		return scanReplicas(r, key, version)
 	}
 	return true
 }

@@ -12,8 +12,10 @@ const (
 	KeyCreateTopics                int16 = 19
 	KeyDeleteTopics                int16 = 20
 	KeyInitProducerID              int16 = 22
+	KeyOffsetForLeaderEpoch        int16 = 23
 	KeyDescribeConfigs             int16 = 32
 	KeyAlterConfigs                int16 = 33
+	KeyDescribeLogDirs             int16 = 35
 	KeyCreatePartitions            int16 = 37
 	KeyElectLeaders                int16 = 43
 	KeyIncrementalAlterConfigs     int16 = 44
@@ -41,10 +43,12 @@ const (
 	KeyQuorumSnapshot int16 = 30004
 	// KeyMetadataIndex is Stet's own: a broker asks a controller how far the metadata log goes.
 	KeyMetadataIndex int16 = 30005
+	// KeyReplicaStatus is Stet's own: `stet topic describe` asks a broker for the state of its replicas.
+	KeyReplicaStatus int16 = 30006
 )
 
-// OwnKey says whether a key is Stet's own: only nodes use it.
-func OwnKey(key int16) bool { return key >= 30000 }
+// OwnKey says whether a key is Stet's own, and only nodes use it.
+func OwnKey(key int16) bool { return key >= 30000 && key != KeyReplicaStatus }
 
 // Listener names the two sets of keys: what clients and brokers may ask a broker, and what brokers
 // may ask a controller.
@@ -84,8 +88,10 @@ var brokerVersions = [...]KeyVersions{
 	{KeyCreateTopics, "CreateTopics", 2, 7, 2, 5},
 	{KeyDeleteTopics, "DeleteTopics", 1, 6, 1, 4},
 	{KeyInitProducerID, "InitProducerId", 0, 5, 0, 2},
+	{KeyOffsetForLeaderEpoch, "OffsetForLeaderEpoch", 2, 4, 2, 4},
 	{KeyDescribeConfigs, "DescribeConfigs", 1, 4, 1, 4},
 	{KeyAlterConfigs, "AlterConfigs", 0, 2, 0, 2},
+	{KeyDescribeLogDirs, "DescribeLogDirs", 1, 5, 1, 2},
 	{KeyCreatePartitions, "CreatePartitions", 0, 3, 0, 2},
 	{KeyElectLeaders, "ElectLeaders", 0, 2, 0, 2},
 	{KeyIncrementalAlterConfigs, "IncrementalAlterConfigs", 0, 1, 0, 1},
@@ -99,6 +105,7 @@ var brokerVersions = [...]KeyVersions{
 	{KeyDescribeTopicPartitions, "DescribeTopicPartitions", 0, 0, 0, 0},
 	{KeyAddRaftVoter, "AddRaftVoter", 0, 1, 0, 0},
 	{KeyRemoveRaftVoter, "RemoveRaftVoter", 0, 0, 0, 0},
+	{KeyReplicaStatus, "ReplicaStatus", 0, 0, 0, 0},
 }
 
 // controllerVersions is sorted by key.
