@@ -85,7 +85,8 @@ func (r *Replica) Follow(f Following, out *env.Effects) {
 			r.follow.trusting = true
 		}
 	}
-	if invariant.CanaryTruncatesToHighWatermark.On() && f.Leader != kafka.NoBroker {
+	if invariant.CanaryTruncatesToHighWatermark.On() && f.Leader != kafka.NoBroker &&
+		r.highWatermark < r.log.Assigned() {
 		r.truncate(truncation{to: r.highWatermark}, out)
 	}
 }

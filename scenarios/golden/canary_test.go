@@ -28,7 +28,17 @@ func TestScriptsAreNotPlayedByWhatTheyAreAbout(t *testing.T) {
 		t.Skip("one is switched on")
 	}
 	for _, c := range []struct{ canary, script string }{
-		{"34", "raft_figure_8"}, {"34", "raft_figure_8_own_term"}, {"42", "leader_that_hears_nobody"},
+		{"34", "raft_figure_8"},
+		{"34", "raft_figure_8_own_term"},
+		{"42", "leader_that_hears_nobody"},
+		{"1", "kip_101_truncation_by_epoch"},
+		{"2", "kip_279_two_fast_failovers"},
+		{"4", "kip_497_maximal_isr"},
+		{"6", "kip_320_fenced_and_unknown_epochs"},
+		{"10", "kip_903_old_life"},
+		{"12", "last_replica_standing"},
+		{"13", "last_replica_standing"},
+		{"14", "kip_966_eligible_leaders"},
 	} {
 		for _, id := range []string{"", c.canary} {
 			run := exec.Command(os.Args[0], "-test.run=^TestScripts$/^"+c.script+"$")

@@ -3,6 +3,7 @@ package golden
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"stet/core/kafka"
 	"stet/sim"
@@ -117,6 +118,7 @@ func (c *caller) metadata(conn *client.Conn, topic string) (
 func create(s *stage, a *args) {
 	c, name := s.caller(a), a.next("a topic")
 	partitions := int32(a.number(a.option("partitions", "1")))
+	replicas := s.replicaList(a)
 	configs := a.options
 	a.options = nil
 	s.topics = slices.DeleteFunc(s.topics, func(t topicName) bool { return t.name == name })
@@ -124,8 +126,29 @@ func create(s *stage, a *args) {
 	s.call(c, a, func(conn *client.Conn) {
 		c.host.Topic = name
 		names := slices.Sorted(maps.Keys(configs))
+		if len(replicas) > 0 {
+			c.changed("created", name, conn.PlaceTopic(replicas, configs, names))
+			return
+		}
 		c.changed("created", name, conn.CreateTopic(partitions, configs, names))
 	})
+}
+
+// replicaList takes the option that names the brokers of a topic's only partition.
+func (s *stage) replicaList(a *args) (ids []int32) {
+	list := a.option("replicas", "")
+	if list == "" {
+		return nil
+	}
+	for name := range strings.SplitSeq(list, ",") {
+		m := s.machines[name]
+		if m == nil {
+			a.fails("%q is no node", name)
+			return nil
+		}
+		ids = append(ids, int32(m.Place))
+	}
+	return ids
 }
 
 // remove deletes a topic.

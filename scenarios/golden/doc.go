@@ -18,7 +18,7 @@
 //
 //	nodes N [NAME=VALUE...]     machines n1 to nN; Kafka's names of topic settings, and those of
 //	                            checkpoint.interval, fetch.sessions, index.write.entries
-//	start N                     runs until the node answers clients or has given up
+//	start N...                  runs until each node answers clients or has given up
 //	stop N                      a clean stop
 //	kill N                      kill -9
 //	power N keep=nothing|all|BYTES   power loss; of each unsynced file, and of no name, nothing is
@@ -29,8 +29,10 @@
 //	cut A B, cut A>B            nothing passes between two nodes or a client and a node, or one way
 //	heal A B, heal all          the end of that
 //
-//	controllers N               machines that are the controllers of one cluster
-//	brokers N                   machines that are brokers of theirs
+//	controllers N [session.timeout=D]   machines that are the controllers of one cluster
+//	brokers N [NAME=VALUE...]   machines that are brokers of theirs, also if they are added before;
+//	                            settings as for nodes, and heartbeat.interval: a broker waits for
+//	                            its controller twice as long
 //	wipe N                      an empty disk takes the place of that of a node that does not run
 //	await N leads               runs until the controller is elected
 //	star N N...                 of all links between controllers, only those of the first with the
@@ -38,11 +40,15 @@
 //	lose N N|all KIND           raft's messages of this kind (MsgApp, MsgPreVote, ...) from one
 //	     [term=T]               controller to another do not arrive; with a term, the messages arrive,
 //	                            and its entries in them do not
-//	pass                        no message is lost any more
+//	hold N N AlterPartition     what a broker asks of a controller about ISRs does not arrive yet
+//	pass                        no message is lost any more, and what was held arrives
 //	raft N...                   term, leader and log of controllers: entries as TERM:WHAT, and a bar
 //	                            behind what they know to be committed
 //	members N                   who is a voter, as a controller has applied it; the voter of a node
 //	                            that got a new disk has a prime: n3'
+//	replicas TOPIC-P            what the active controller says of a partition, and each replica:
+//	                            its role, and its records as EPOCH:VALUE, with a bar behind what
+//	                            it knows to be committed
 //
 //	fault N CALL ORDINAL of FILE WHAT[:BYTES]   the ORDINAL-th CALL ("next": the next, "every":
 //	                            each) goes wrong; CALL and WHAT as in sim.DiskOpKind, with _ for a
@@ -52,13 +58,13 @@
 //
 //	dial C N [timeout=DURATION]     a client of a node, of its broker if it has one; a broken
 //	                                connection is dialled again
-//	create C TOPIC [partitions=N] [SETTING=VALUE...]
+//	create C TOPIC [partitions=N | replicas=N,N...] [SETTING=VALUE...]
 //	delete C TOPIC
 //	topic C TOPIC               asks for metadata anew, and learns the topic's id
 //	producer P C                takes a producer id
 //	produce C TOPIC-P VALUE[@TIME]... [acks=all|1|0] [producer=P seq=N] [size=BYTES]
 //	fetch C TOPIC-P@OFFSET... [wait=D] [min=BYTES] [max=BYTES] [session=new|next|again|close]
-//	      [forget=TOPIC-P] [isolation=committed]
+//	      [forget=TOPIC-P] [isolation=committed] [epoch=N]
 //	list C TOPIC-P earliest|latest|max|@TIME
 //
 //	status N                    the process and its replicas

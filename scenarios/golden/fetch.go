@@ -24,6 +24,7 @@ func fetch(s *stage, a *args) {
 		r.IsolationLevel = 1
 	}
 	mode, forget := a.option("session", ""), a.option("forget", "")
+	epoch := int32(a.number(a.option("epoch", "-1")))
 	wanted := a.positions()
 	if !a.ok() {
 		return
@@ -39,7 +40,7 @@ func fetch(s *stage, a *args) {
 			if !ok {
 				return
 			}
-			addFetch(r, id, w.Partition, w.offset)
+			addFetch(r, id, w.Partition, w.offset, epoch)
 		}
 		if forget != "" {
 			f := kmsg.NewFetchRequestForgottenTopic()
@@ -84,8 +85,9 @@ func (c *caller) open(a *args, mode string, r *kmsg.FetchRequest) {
 	}
 }
 
-func addFetch(r *kmsg.FetchRequest, id kafka.TopicID, p kafka.PartitionID, at int64) {
+func addFetch(r *kmsg.FetchRequest, id kafka.TopicID, p kafka.PartitionID, at int64, epoch int32) {
 	part := kmsg.NewFetchRequestTopicPartition()
+	part.CurrentLeaderEpoch = epoch
 	part.Partition, part.FetchOffset, part.PartitionMaxBytes = int32(p), at, 1<<20
 	for i := range r.Topics {
 		if r.Topics[i].TopicID == id {

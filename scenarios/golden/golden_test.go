@@ -68,6 +68,9 @@ func TestACommandThatMakesNoSenseIsNamedWithItsLine(t *testing.T) {
 		"lose n1 all MsgPop":                `"MsgPop" is no kind of raft's messages`,
 		"lose n1 n2 MsgApp":                 `"n2" is neither a node nor a client`,
 		"raft n2":                           `"n2" is no node`,
+		"hold n1 n1 Fetch":                  `"Fetch" is no kind of request that can be held`,
+		"replicas orders":                   `"orders" is no partition, such as orders-0`,
+		"create c1 orders replicas=n1,n4":   `"n4" is no node`,
 		"nodes 1 segment.bytes=x":           `"x" is no number`,
 		"nodes 1 flush.messages=x":          "flush.messages",
 	} {

@@ -35,8 +35,11 @@ func lose(s *stage, a *args) {
 	}
 }
 
-// pass ends all losses.
-func pass(s *stage, _ *args) { s.losses = nil }
+// pass ends all losses, and has arrive what was held.
+func pass(s *stage, _ *args) {
+	s.losses = nil
+	s.release()
+}
 
 // arrives returns what arrives of a message of raft, nil if nothing does. A message that has lost
 // entries is one of a leader that sends fewer at a time.
@@ -83,6 +86,13 @@ type sieved struct {
 	env.ConnReader
 	sieve  sieve
 	remote string // the place at the other end
+	closed bool
+}
+
+// Closed implements env.ConnReader.
+func (r *sieved) Closed(err env.Errno) {
+	r.closed = true
+	r.ConnReader.Closed(err)
 }
 
 // Deliver implements env.ConnReader.
@@ -90,6 +100,9 @@ func (r *sieved) Deliver(frame env.Buffer) env.Verdict {
 	h, body, err := wire.ParseHeader(wire.ControllerListener, frame.Bytes())
 	from := r.sieve.stage.machines[r.remote]
 	m := &wire.QuorumMessagesRequest{}
+	if err == nil && from != nil && r.sieve.stage.holdsBack(from.Place, r, h.Key, frame) {
+		return env.Continue
+	}
 	if err != nil || from == nil || h.Key != wire.KeyQuorumMessages || m.ReadFrom(body) != nil {
 		return r.ConnReader.Deliver(frame)
 	}

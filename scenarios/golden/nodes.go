@@ -15,14 +15,20 @@ import (
 // nodes adds machines that run nothing yet.
 func nodes(s *stage, a *args) {
 	count := a.number(a.next("a number"))
+	settings := a.settings()
+	for range count {
+		s.addMachine(settings)
+	}
+}
+
+// settings takes all options that are left as settings of nodes.
+func (a *args) settings() func(*node.Config) {
 	settings := a.options
 	a.options = nil
-	for range count {
-		s.addMachine(func(c *node.Config) {
-			for _, name := range slices.Sorted(maps.Keys(settings)) {
-				set(a, c, name, settings[name])
-			}
-		})
+	return func(c *node.Config) {
+		for _, name := range slices.Sorted(maps.Keys(settings)) {
+			set(a, c, name, settings[name])
+		}
 	}
 }
 
@@ -32,6 +38,8 @@ func set(a *args, c *node.Config, name, value string) {
 	switch name {
 	case "checkpoint.interval":
 		b.CheckpointInterval = a.asDuration(value).Duration()
+	case "heartbeat.interval":
+		b.HeartbeatInterval = a.asDuration(value).Duration()
 	case "fetch.sessions":
 		b.FetchSessionSlots = int(a.number(value))
 	case "index.write.entries":
@@ -47,18 +55,23 @@ func set(a *args, c *node.Config, name, value string) {
 	}
 }
 
-// start starts a process and runs until it is ready or has given up.
+// start starts processes, each when the one before is ready or has given up.
 func start(s *stage, a *args) {
-	m := s.machine(a)
-	if !a.ok() {
-		return
+	for {
+		m := s.machine(a)
+		if !a.ok() {
+			return
+		}
+		if m.Running() {
+			a.fails("%s runs already", m.Place)
+			return
+		}
+		m.Start()
+		s.until(a, func() bool { return m.Ready() || !m.Running() })
+		if len(a.words) == 0 {
+			return
+		}
 	}
-	if m.Running() {
-		a.fails("%s runs already", m.Place)
-		return
-	}
-	m.Start()
-	s.until(a, func() bool { return m.Ready() || !m.Running() })
 }
 
 // stop stops a process cleanly.

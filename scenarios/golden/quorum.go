@@ -13,9 +13,11 @@ import (
 	"stet/sim"
 )
 
-// controllers adds machines that are the controllers of one cluster, and run nothing yet.
+// controllers adds machines that are the controllers of one cluster, and run nothing yet. Brokers that
+// were added before are of the same cluster.
 func controllers(s *stage, a *args) {
 	count := a.number(a.next("a number"))
+	session := a.asDuration(a.option("session.timeout", controller.DefaultConfig().SessionTimeout.String()))
 	first := len(s.world.Machines) + 1
 	for i := range int(count) {
 		p := sim.Place(first + i)
@@ -27,15 +29,23 @@ func controllers(s *stage, a *args) {
 		s.addMachine(func(c *node.Config) {
 			c.Roles, c.Controller.Controllers = node.Roles{Controller: true}, s.voters
 			c.Controller.Advertise = v.Addr
+			c.Controller.SessionTimeout = session.Duration()
 		})
+	}
+	for _, m := range s.world.Machines {
+		if m.Config.Roles == (node.Roles{Broker: true}) {
+			m.Config.Broker.Controllers = s.voters
+		}
 	}
 }
 
 // brokers adds machines that are brokers of the cluster of the controllers, and run nothing yet.
 func brokers(s *stage, a *args) {
-	for range a.number(a.next("a number")) {
+	count, settings := a.number(a.next("a number")), a.settings()
+	for range count {
 		s.addMachine(func(c *node.Config) {
 			c.Roles, c.Broker.Controllers = node.Roles{Broker: true}, s.voters
+			settings(c)
 		})
 	}
 }

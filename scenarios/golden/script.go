@@ -90,7 +90,7 @@ func (s *stage) command(line string) error {
 var commands = map[string]func(*stage, *args){
 	"nodes": nodes, "start": start, "stop": stop, "kill": kill, "power": power, "pause": pause,
 	"controllers": controllers, "star": star, "brokers": brokers, "wipe": wipe, "await": await, "lose": lose,
-	"pass": pass, "raft": raft, "members": members,
+	"hold": holdBack, "pass": pass, "raft": raft, "members": members, "replicas": replicas,
 	"clock": clock, "advance": advance, "cut": cut, "heal": heal,
 	"fault": fault, "flip": flip, "capacity": capacity,
 	"dial": dial, "create": create, "delete": remove, "topic": topic, "producer": producerID,

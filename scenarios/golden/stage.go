@@ -24,6 +24,8 @@ type stage struct {
 	voterOf   map[uint64]string // what voters are called
 	named     []string          // all names of voters
 	losses    []loss
+	holds     []hold
+	held      []held // in the order of their arrival
 	lines     []string
 }
 

@@ -61,21 +61,32 @@ func (c *Conn) metadata(version int16) (*kmsg.MetadataResponse, kafka.ErrorCode)
 func (c *Conn) CreateTopic(partitions int32, configs map[string]string,
 	names []string,
 ) kafka.ErrorCode {
-	return c.createTopic(partitions, configs, names, false)
+	return c.createTopic(partitions, 1, nil, configs, names, false)
+}
+
+// PlaceTopic creates the topic with one partition, whose replicas are on these brokers: the first is its
+// preferred leader. The code is as that of CreateTopic.
+func (c *Conn) PlaceTopic(replicas []int32, configs map[string]string, names []string) kafka.ErrorCode {
+	return c.createTopic(-1, -1, replicas, configs, names, false)
 }
 
 // ValidateTopic asks whether CreateTopic would succeed without settings.
 func (c *Conn) ValidateTopic(partitions int32) kafka.ErrorCode {
-	return c.createTopic(partitions, nil, nil, true)
+	return c.createTopic(partitions, 1, nil, nil, nil, true)
 }
 
-func (c *Conn) createTopic(partitions int32, configs map[string]string, names []string,
-	validateOnly bool,
+func (c *Conn) createTopic(partitions int32, factor int16, replicas []int32, configs map[string]string,
+	names []string, validateOnly bool,
 ) kafka.ErrorCode {
 	r := kmsg.NewPtrCreateTopicsRequest()
 	r.Version, r.TimeoutMillis, r.ValidateOnly = 7, 5000, validateOnly
 	t := kmsg.NewCreateTopicsRequestTopic()
-	t.Topic, t.NumPartitions, t.ReplicationFactor = c.host.Topic, partitions, 1
+	t.Topic, t.NumPartitions, t.ReplicationFactor = c.host.Topic, partitions, factor
+	if len(replicas) > 0 {
+		placed := kmsg.NewCreateTopicsRequestTopicReplicaAssignment()
+		placed.Replicas = replicas
+		t.ReplicaAssignment = append(t.ReplicaAssignment, placed)
+	}
 	for _, name := range names {
 		config := kmsg.NewCreateTopicsRequestTopicConfig()
 		value := configs[name]
