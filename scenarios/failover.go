@@ -8,8 +8,8 @@ func replicationAntecedents(more ...string) []string {
 		"checked.A4", "checked.A4-porcupine", "checked.H1", "checked.H2", "checked.H2-ack", "checked.H3", "checked.H5",
 		"checked.H6", "checked.H7", "checked.H8", "checked.H9", "checked.H10", "checked.H11", "checked.H12", "checked.L1",
 		"checked.L2", "checked.L6", "checked.L8", "checked.P1", "checked.P2", "checked.P3", "checked.P4", "checked.Q10",
-		"checked.R1", "checked.R2", "checked.R3", "checked.R5", "checked.R7", "checked.R8", "checked.R10",
-		"checked.R11", "checked.R14", "checked.S3", "client.attempts.lost", "client.polls.with_records",
+		"checked.R1", "checked.R2", "checked.R3", "checked.R5", "checked.R7", "checked.R8", "checked.R9", "checked.R10",
+		"checked.R11", "checked.R12", "checked.R14", "checked.S3", "client.attempts.lost", "client.polls.with_records",
 		"client.code.NOT_LEADER_OR_FOLLOWER", "replicas.elections_without_records",
 	}, more...)
 }

@@ -95,7 +95,23 @@ func (w *replicaWatch) look(m *sim.Machine, p kafka.PartitionID, r *partition.Re
 		s.Epochs = log.DerivedState().Epochs
 		before.epoch = s.Epoch
 	}
+	w.checkOffsets(m, p, r)
 	w.state.Seen(p, s)
+}
+
+// checkOffsets is R9, and the part of R11 that no record tells: a leader's own epoch is the last that its
+// log knows of, from before its first record on.
+func (w *replicaWatch) checkOffsets(m *sim.Machine, p kafka.PartitionID, r *partition.Replica) {
+	log, high := r.Log(), r.HighWatermark()
+	w.findings.checked("R9")
+	if start := r.LogStartOffset(); start > r.LastStableOffset() || r.LastStableOffset() > high || high > log.Written() {
+		w.findings.fails("R9", "%s of %s: start %d, stable %d, high %d, written %d", topicPartition(p), m.Place, start,
+			r.LastStableOffset(), high, log.Written())
+	}
+	if own := r.LeaderEpoch(); own >= 0 && log.LatestEpoch() != own {
+		w.findings.fails("R11", "%s: %s leads in epoch %d, and the last that its log knows of is %d", topicPartition(p),
+			m.Place, own, log.LatestEpoch())
+	}
 }
 
 // damaged is told that a fault has damaged what a machine has of the topic: one partition, or with -1
@@ -128,10 +144,11 @@ func (w *replicaWatch) acknowledged(s *linearizability.Send, base offset) {
 	}
 }
 
-// retried is P3: an answer to a retry has the offset at which the batch stands.
+// retried is P3: an answer to a retry has the offset at which the batch stands, with whoever leads when
+// the client learns of it. What was acknowledged stands there too, whoever it was that did so.
 func (w *replicaWatch) retried(s *linearizability.Send, base offset) {
-	if base >= 0 && s.Idempotent {
-		w.findings.checked("P3")
+	if m, leader := w.leader(s.Partition.Index); leader != nil && s.Acks == -1 {
+		w.monitorOf(m).checkRetry(s, base)
 	}
 }
 
@@ -248,6 +265,7 @@ func (w *replicaWatch) inspect() {
 			}
 			checkSequences(w.findings, p, log)
 			checkIndexes(w.findings, m.Disk, p, log)
+			w.monitorOf(m).checkDerived(p, replicas(m, w.plan.Topic.Partitions)[p].Log())
 			w.recorder.history.Dumps = append(w.recorder.history.Dumps,
 				dump(w.recorder.step(), p, id, id == part.Leader, log, leader.HighWatermark()))
 			if first == nil {
@@ -259,6 +277,14 @@ func (w *replicaWatch) inspect() {
 					part.Replicas[0], id, at, first.End, log.End)
 			}
 		}
+	}
+}
+
+// monitorOf returns what looks into one machine as into one node.
+func (w *replicaWatch) monitorOf(m *sim.Machine) *monitor {
+	return &monitor{
+		world: w.world, machine: m, plan: w.plan.Schedule, recorder: w.recorder, findings: w.findings,
+		clones: uint64(m.Place) << 32, // whose seeds differ between machines
 	}
 }
 
