@@ -42,7 +42,7 @@ TAGGED = tagged() { \
 REPORT = trap '[ $$? = 0 ] || echo "$@: FAILED"' EXIT
 
 .PHONY: help run test slow ci lint campaign simulate simulate-clusters simulate-replication cover crashpoints canaries mutants matrix replay \
-	conformance crash quorum failover recovery hostile fuzz bench image clean bin/stet
+	conformance crash quorum failover recovery hostile fuzz bench bench-replicated image clean bin/stet
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -163,7 +163,7 @@ replay: bin/stet ## a real node under eight clients, recorded and replayed; trac
 
 conformance: bin/stet ## round trips by kcat and franz-go, limits, Kafka's tools, start, memory, syscalls
 	@$(REPORT)
-	skip='Kill|Recovery|Hostile|RecordedRun|Replicated|Cluster([^O]|$$)' skipped=
+	skip='Kill|Recovery|Hostile|RecordedRun|Replicated|Throughput|Cluster([^O]|$$)' skipped=
 	without() { # TESTS WHAT: what can not be checked here, and why
 		skip="$$skip|$$1"
 		skipped="$$skipped SKIPPED: $$2."
@@ -219,6 +219,12 @@ bench: bin/stet ## CPU and memory beside Apache Kafka: GB measured, DISCARD befo
 		--discard $(strip $(DISCARD)) --partitions $(strip $(PARTITIONS)) \
 		--rounds $(call given,ROUNDS,1) | tee out/bench
 	echo "bench: ok $$(grep -oE '^(produce|consume)[^ ]* .*' out/bench | tr '\n' ' ')"
+
+bench-replicated: bin/stet ## CPU and one connection with three replicas, beside Apache Kafka's three nodes: A B B A
+	@$(REPORT)
+	$(LIVE) -run 'ThroughputOfThree' -replicate-gb $(strip $(GB)) -timeout 60m \
+		-against-node 'bench/peer.sh node {dir} {node} {host} {controllers} min.insync.replicas=2' | tee out/bench-replicated
+	echo "bench-replicated: ok $$(grep -o 'ratios: .*' out/bench-replicated)"
 
 image: bin/stet ## what metadata of PARTITIONS partitions costs a controller, and a broker that hosts none
 	@$(REPORT)

@@ -24,7 +24,7 @@ type Config struct {
 func DefaultConfig() Config {
 	return Config{
 		SnapshotEntries: 20_000, SnapshotBytes: 16 << 20, MaxUncommittedBytes: 64 << 20,
-		ElectionTicks: 7, HeartbeatTicks: 1,
+		ElectionTicks: 7, HeartbeatTicks: 2,
 	}
 }
 
