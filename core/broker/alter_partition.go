@@ -28,8 +28,11 @@ type alteration struct {
 const alterPartitionVersion = 3
 
 // take queues what a replica proposes, in the place of what it has proposed before.
-func (a *alterPartition) take(r *hosted) {
+func (a *alterPartition) take(b *Broker, r *hosted) {
 	proposal, ok := r.TakeProposal()
+	if !ok {
+		proposal, ok = r.resignation(b)
+	}
 	if !ok {
 		return
 	}
@@ -105,9 +108,10 @@ func (a *alterPartition) answered(b *Broker, res any, err env.Errno) {
 	refused := code != kafka.None
 	for i := range under {
 		answer := under[i].answer(m, code)
-		refused = refused || answer.Code != kafka.None
+		refused = refused || answer.Code != kafka.None && answer.Code != kafka.NewLeaderElected
 		r := under[i].replica
 		r.ProposalAnswered(answer, b.out)
+		r.resignationAnswered(answer.Code)
 		b.afterReplica(r)
 	}
 	if refused { // the metadata that explain it are on their way

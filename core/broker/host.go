@@ -15,6 +15,8 @@ type hosted struct {
 	watchers []*fetchPartition // fetches that want to hear of changes
 
 	copying *copying // by whom it is copied from its leader; nil without one
+	// resigned is the epoch in which the controller is, or was, asked for another leader.
+	resigned kafka.LeaderEpoch
 
 	working bool  // holds one of the host's job slots
 	queued  bool  // waits for one
@@ -106,7 +108,7 @@ func (h *host) add(b *Broker, dir env.DirID, id partition.Identity, exists bool,
 ) *hosted {
 	owner := env.Owner(len(h.all) + 1)
 	config, logConfig := b.settingsOf(nil)
-	r := &hosted{pause: firstPause, Replica: partition.New(id, commitlog.NewHandles(dir, owner),
+	r := &hosted{pause: firstPause, resigned: kafka.NoLeaderEpoch, Replica: partition.New(id, commitlog.NewHandles(dir, owner),
 		config, logConfig, exists, start, clean)}
 	h.all = append(h.all, r)
 	if occupant := h.occupants[r.Path()]; occupant != nil {

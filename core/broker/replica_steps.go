@@ -62,7 +62,7 @@ func (b *Broker) afterReplica(r *hosted) {
 	}
 	r.step(b)
 	r.moved(b)
-	b.alter.take(r)
+	b.alter.take(b, r)
 	if r.TakeChanged() {
 		for _, p := range r.watchers {
 			b.fetches.changed(p)

@@ -52,6 +52,7 @@ const (
 	MarkReplicaFetchInterrupted
 	MarkReplicaSessionLost
 	MarkLeaderMoved
+	MarkLeaderResigned
 	MarkFollowerOfFormerLife
 	markCount
 )
@@ -99,6 +100,7 @@ var markNames = [markCount]string{
 	MarkReplicaFetchInterrupted:     "a follower's long poll is interrupted by more to ask",
 	MarkReplicaSessionLost:          "a leader has lost a follower's fetch session",
 	MarkLeaderMoved:                 "a leader that is followed has another address",
+	MarkLeaderResigned:              "a leader whose log has failed gives the leadership up",
 	MarkFollowerOfFormerLife:        "a follower's fetch is of a former life of its broker",
 	MarkFileRested:                  "a file that rests is closed to make room for another",
 }

@@ -76,6 +76,10 @@ func (r *isrRequest) decide(c *ISRChange) (*Partition, kafka.ErrorCode) {
 		return nil, code
 	}
 	config := TopicConfig(r.base, t.configs)
+	if !c.has(p.Leader) {
+		r.changes.update(t, PartitionUpdate{ID: c.ID, NewEpoch: true, Standing: r.resigned(p, rulesOf(&config, p))})
+		return nil, kafka.NewLeaderElected
+	}
 	u := PartitionUpdate{ID: c.ID, Standing: p.alteredBy(c, rulesOf(&config, p))}
 	if u.same(&p.Standing) && u.Recovering == p.Recovering && containsAllOf(p.ISR, u.ISR) {
 		return p, kafka.None
@@ -103,7 +107,7 @@ func (r *isrRequest) judge(p *Partition, c *ISRChange) kafka.ErrorCode {
 		return kafka.InvalidRequest
 	case c.PartitionEpoch < p.Epoch:
 		return kafka.InvalidUpdateVersion
-	case !c.fits(p):
+	case !c.fits(p), !c.has(p.Leader) && !c.within(p.ISR):
 		return kafka.InvalidRequest
 	case c.Recovering && (len(c.ISR) > 1 || !p.Recovering):
 		// What a leader has that is still recovering may yet change (KIP-704), and it recovers once.
@@ -114,17 +118,40 @@ func (r *isrRequest) judge(p *Partition, c *ISRChange) kafka.ErrorCode {
 	return kafka.None
 }
 
-// fits says whether the members are a set of replicas with the leader in it.
+// fits says whether the members are a set of replicas.
 func (c *ISRChange) fits(p *Partition) bool {
-	leads := false
 	for i, m := range c.ISR {
 		same := func(o ISRMember) bool { return o.Broker == m.Broker }
 		if !p.HasReplica(m.Broker) || slices.ContainsFunc(c.ISR[:i], same) {
 			return false
 		}
-		leads = leads || m.Broker == p.Leader
 	}
-	return leads
+	return true
+}
+
+func (c *ISRChange) has(id kafka.BrokerID) bool {
+	return slices.ContainsFunc(c.ISR, func(m ISRMember) bool { return m.Broker == id })
+}
+
+// within says whether nobody joins.
+func (c *ISRChange) within(isr []kafka.BrokerID) bool {
+	for _, m := range c.ISR {
+		if !slices.Contains(isr, m.Broker) {
+			return false
+		}
+	}
+	return true
+}
+
+// resigned returns the standing of a partition whose leader does not count itself among those in sync:
+// it has lost records that it had, or can not read them. Whoever of the others is in sync leads then, and
+// only without any of them it may lead again, in an epoch of its own.
+func (r *isrRequest) resigned(p *Partition, rules rules) Standing {
+	e := event{
+		active: activeBrokers(r.image, nil, kafka.NoBroker),
+		damage: damage{hit: true, broker: p.Leader, all: true},
+	}
+	return e.settle(p, rules)
 }
 
 // eligible says whether a replica may be in sync: its broker may lead, and is in the life that has
@@ -151,7 +178,7 @@ func (p *Partition) alteredBy(c *ISRChange, r rules) Standing {
 	s := Standing{Leader: p.Leader, LastKnownLeader: kafka.NoBroker, Recovering: c.Recovering}
 	for _, id := range p.Replicas {
 		switch {
-		case slices.ContainsFunc(c.ISR, func(m ISRMember) bool { return m.Broker == id }):
+		case c.has(id):
 			s.ISR = append(s.ISR, id)
 		case slices.Contains(p.ISR, id) || slices.Contains(p.ELR, id):
 			s.ELR = append(s.ELR, id)

@@ -112,10 +112,9 @@ func TestISRChangeIsRefused(t *testing.T) {
 		"a partition of another": {image, func(c *ISRChange) {
 			*c = changeOf(image, 1, 1, 2)
 		}, kafka.InvalidRequest},
-		"no ISR":               {image, func(c *ISRChange) { c.ISR = nil }, kafka.InvalidRequest},
-		"an ISR without it":    {image, func(c *ISRChange) { c.ISR = c.ISR[1:] }, kafka.InvalidRequest},
-		"a broker twice":       {image, func(c *ISRChange) { c.ISR[2] = c.ISR[1] }, kafka.InvalidRequest},
-		"a broker without one": {image, func(c *ISRChange) { c.ISR[2] = ISRMember{4, -1} }, kafka.InvalidRequest},
+		"an ISR without it, but with more": {image, func(c *ISRChange) { c.ISR = c.ISR[1:] }, kafka.InvalidRequest},
+		"a broker twice":                   {image, func(c *ISRChange) { c.ISR[2] = c.ISR[1] }, kafka.InvalidRequest},
+		"a broker without one":             {image, func(c *ISRChange) { c.ISR[2] = ISRMember{4, -1} }, kafka.InvalidRequest},
 		"a fenced broker": {fenced, func(c *ISRChange) {
 			*c = changeOf(fenced, 0, 1, 2, 3)
 		}, kafka.IneligibleReplica},
@@ -130,6 +129,33 @@ func TestISRChangeIsRefused(t *testing.T) {
 		require.Equal(t, c.code, outcomes[0].Error, name)
 		require.Equal(t, c.code == kafka.None, len(records) == 1, name)
 		require.Equal(t, c.code == kafka.None, outcomes[0].State != nil, name)
+	}
+}
+
+// A leader that is not in the ISR that it asks for has another elected, and itself only if nobody else
+// may lead: then records are lost.
+func TestLeaderResigns(t *testing.T) {
+	image := threeReplicas(t)
+	for _, step := range []struct {
+		isr, after []kafka.BrokerID // without the leader
+		leader     kafka.BrokerID
+		recovering bool
+	}{
+		{ids(2, 3), ids(2, 3), 2, false},
+		{ids(), ids(3), 3, false}, // whoever else is in sync
+		{ids(), ids(3), 3, true},
+	} {
+		before := image.Topic("t").Partition(0)
+		records, outcomes, code := askISR(image, before.Leader, changeOf(image, 0, step.isr...))
+		require.Equal(t, kafka.None, code)
+		require.Equal(t, kafka.NewLeaderElected, outcomes[0].Error)
+		image = decide(t, image, records)
+		p := image.Topic("t").Partition(0)
+		require.Equal(t, step.leader, p.Leader)
+		require.Equal(t, step.after, p.ISR)
+		require.Empty(t, p.ELR)
+		require.Equal(t, step.recovering, p.Recovering)
+		require.Equal(t, before.LeaderEpoch+1, p.LeaderEpoch)
 	}
 }
 
