@@ -37,6 +37,7 @@ type node struct {
 
 	// damaged: it may have lost records that were committed, and has not been seen with all of them.
 	damaged bool
+	told    []kafka.ErrorCode // producers, in this life
 	content content
 }
 
@@ -51,7 +52,7 @@ func (n *node) boot() {
 	id := partition.Identity{Topic: "t", TopicID: kafka.TopicID{1}, Broker: n.id}
 	handles := commitlog.NewHandles(0, env.Owner(n.life))
 	n.replica = partition.New(id, handles, &n.model.topic, &n.model.config, n.exists, n.saved, false)
-	n.news, n.image, n.asking, n.content = nil, nil, 0, content{}
+	n.news, n.image, n.asking, n.content, n.told = nil, nil, 0, content{}, nil
 	n.epoch = n.model.controller.image.brokers[n.id].epoch
 	n.news = append(n.news, n.model.controller.image)
 	n.tend()
@@ -82,6 +83,7 @@ func (n *node) tend() {
 	}
 	n.world.Perform(&n.out)
 	for _, o := range n.replica.Outcomes(nil) {
+		n.told = append(n.told, o.Code)
 		n.model.acknowledged(n, o)
 	}
 	n.model.check(n)

@@ -19,6 +19,7 @@ func (r *Replica) CheckISR(now env.Now, lagMax time.Duration,
 	if l == nil || r.state != Online {
 		return
 	}
+	l.proposeRecovered() // again, if it was refused
 	var members []ISRMember
 	for _, id := range l.isr.committed {
 		f := l.followers.find(id)
