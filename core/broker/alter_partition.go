@@ -1,8 +1,6 @@
 package broker
 
 import (
-	"slices"
-
 	"stet/core/env"
 	"stet/core/kafka"
 	"stet/core/partition"
@@ -36,12 +34,12 @@ func (a *alterPartition) take(b *Broker, r *hosted) {
 	if !ok {
 		return
 	}
-	i := slices.IndexFunc(a.waiting, func(w alteration) bool { return w.replica == r })
-	if i >= 0 {
-		a.waiting[i].proposal = proposal
+	if r.altering > 0 {
+		a.waiting[r.altering-1].proposal = proposal
 		return
 	}
 	a.waiting = append(a.waiting, alteration{r, proposal})
+	r.altering = len(a.waiting)
 }
 
 // pump sends what waits.
@@ -55,6 +53,7 @@ func (a *alterPartition) pump(b *Broker) {
 	m.Version = alterPartitionVersion
 	m.BrokerID, m.BrokerEpoch = int32(b.config.NodeID), int64(b.register.epoch)
 	for i := range a.under {
+		a.under[i].replica.altering = 0
 		a.under[i].appendTo(b, m)
 	}
 	b.Metrics.ISRProposals += int64(len(a.under))
@@ -106,8 +105,12 @@ func (a *alterPartition) answered(b *Broker, res any, err env.Errno) {
 		b.link.leadsNot(b, kafka.NoBroker)
 	}
 	refused := code != kafka.None
+	var altered map[hostKey]*kmsg.AlterPartitionResponseTopicPartition
+	if !refused {
+		altered = alteredPartitions(m)
+	}
 	for i := range under {
-		answer := under[i].answer(m, code)
+		answer := under[i].answer(altered)
 		refused = refused || answer.Code != kafka.None && answer.Code != kafka.NewLeaderElected
 		r := under[i].replica
 		r.ProposalAnswered(answer, b.out)
@@ -122,32 +125,37 @@ func (a *alterPartition) answered(b *Broker, res any, err env.Errno) {
 // due goes on when the turn ends.
 func (*alterPartition) due(*Broker) {}
 
-// answer finds what became of an alteration. Of a request that failed as a whole nothing is known.
-func (w *alteration) answer(m *kmsg.AlterPartitionResponse, whole kafka.ErrorCode) partition.ISRAnswer {
+// alteredPartitions lists what an answer says.
+func alteredPartitions(m *kmsg.AlterPartitionResponse) map[hostKey]*kmsg.AlterPartitionResponseTopicPartition {
+	out := map[hostKey]*kmsg.AlterPartitionResponseTopicPartition{}
+	for i := range m.Topics {
+		for j := range m.Topics[i].Partitions {
+			p := &m.Topics[i].Partitions[j]
+			out[hostKey{m.Topics[i].TopidID, kafka.PartitionID(p.Partition)}] = p // kmsg spells it so
+		}
+	}
+	return out
+}
+
+// answer tells what became of an alteration. Without a word of it nothing is known.
+func (w *alteration) answer(
+	altered map[hostKey]*kmsg.AlterPartitionResponseTopicPartition,
+) partition.ISRAnswer {
 	out := partition.ISRAnswer{
 		Proposal: partition.ISRVersion{
 			LeaderEpoch: w.proposal.LeaderEpoch, PartitionEpoch: w.proposal.PartitionEpoch,
 		},
 		Code: kafka.NetworkException,
 	}
-	if whole != kafka.None {
+	p := altered[hostKey{w.replica.TopicID, w.replica.Partition}]
+	if p == nil {
 		return out
 	}
-	for i := range m.Topics {
-		if m.Topics[i].TopidID != w.replica.TopicID {
-			continue
-		}
-		for j := range m.Topics[i].Partitions {
-			if p := &m.Topics[i].Partitions[j]; p.Partition == int32(w.replica.Partition) {
-				out.Code = kafka.ErrorCode(p.ErrorCode)
-				out.LeaderEpoch = kafka.LeaderEpoch(p.LeaderEpoch)
-				out.PartitionEpoch = kafka.PartitionEpoch(p.PartitionEpoch)
-				for _, id := range p.ISR {
-					out.ISR = append(out.ISR, kafka.BrokerID(id))
-				}
-				return out
-			}
-		}
+	out.Code = kafka.ErrorCode(p.ErrorCode)
+	out.LeaderEpoch = kafka.LeaderEpoch(p.LeaderEpoch)
+	out.PartitionEpoch = kafka.PartitionEpoch(p.PartitionEpoch)
+	for _, id := range p.ISR {
+		out.ISR = append(out.ISR, kafka.BrokerID(id))
 	}
 	return out
 }

@@ -324,6 +324,7 @@ type standIn struct {
 	claims    []int64                 // the previous broker epochs of the registrations
 	more      int64                   // so many entries are committed that it does not give
 	topics    byte
+	seen      func(key int16) // told of every request, or nil
 }
 
 func newStandIn() *standIn {
@@ -345,6 +346,9 @@ func (c *standIn) request(h *harness, slot env.Slot, frame []byte) {
 	var req env.Request
 	decoder := wire.NewDecoder(wire.ControllerListener, wire.DefaultLimits())
 	require.NoError(h.t, decoder.Decode(frame, &req))
+	if c.seen != nil {
+		c.seen(req.Key)
+	}
 	m, fetch := req.Body.(*wire.MetadataFetchRequest)
 	if c.leader != "" && h.peer != c.leader {
 		c.answer(h, slot, c.leadsNot(h, req.Body))

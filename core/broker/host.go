@@ -14,7 +14,8 @@ type hosted struct {
 	*partition.Replica
 	watchers []*fetchPartition // fetches that want to hear of changes
 
-	copying *copying // by whom it is copied from its leader; nil without one
+	copying  *copying // by whom it is copied from its leader; nil without one
+	altering int      // 1 + its place among the alterations that wait; 0: none does
 	// resigned is the epoch in which the controller is, or was, asked for another leader.
 	resigned kafka.LeaderEpoch
 
