@@ -51,8 +51,11 @@ func (i *clusterImproviser) sent(f sim.FrameInfo) *schedule.Action {
 		return &schedule.Action{Verb: schedule.Hold, Span: span}
 	}
 	r := &i.plan.net
+	if r.only >= 0 && r.only != f.Key {
+		return nil
+	}
 	switch {
-	case (r.only < 0 || r.only == f.Key) && i.stream.Chance(r.hold, 4096):
+	case i.stream.Chance(r.hold, 4096):
 		return &schedule.Action{Verb: schedule.Hold, Span: i.stream.Delay(r.holdFor.Low, r.holdFor.High)}
 	case i.stream.Chance(r.reset, 4096):
 		return &schedule.Action{Verb: schedule.Cut}

@@ -1,6 +1,10 @@
 package scenarios
 
-import "stet/scenarios/schedule"
+import (
+	"stet/core/wire"
+	"stet/scenarios/schedule"
+	"stet/sim"
+)
 
 // replicationAntecedents are those of the checks that every scenario of replication has something for.
 func replicationAntecedents(more ...string) []string {
@@ -16,8 +20,9 @@ func replicationAntecedents(more ...string) []string {
 
 // failover has leaders die in the middle of what they are doing, by kill -9, and come back.
 //
-// It draws two to seven deaths, most of a leader while a batch is under way, many on the heels of
-// another, so that whoever has just been elected dies as well, and a few short pauses.
+// It draws four to nine deaths, most of a leader while a batch is under way, many on the heels of
+// another, so that whoever has just been elected dies as well, and a few short pauses. In half of the runs
+// fetches are late now and then: followers lag, and know of a high watermark that does.
 func failover() *Scenario {
 	return &Scenario{
 		Name:        "failover",
@@ -27,8 +32,19 @@ func failover() *Scenario {
 		},
 		replication: func(d draw, p *replicationPlan) {
 			p.topic(d, 1)
-			p.deaths(d, int(d.Between(2, 7)), schedule.Kill)
+			p.deaths(d, int(d.Between(4, 9)), schedule.Kill)
+			for i := range p.faults.strikes {
+				if d.Chance(1, 2) {
+					p.faults.strikes[i].target = leaderOne
+				}
+			}
 			p.nuisances(d, d.Index(3), schedule.Pause, schedule.Reset)
+			if d.Chance(1, 2) {
+				p.faults.net = netRates{
+					hold: pick(d, uint64(200), 1000), only: wire.KeyFetch,
+					holdFor: sim.Interval{Low: sim.Millisecond, High: pick(d, sim.Time(20), 200) * sim.Millisecond},
+				}
+			}
 		},
 	}
 }

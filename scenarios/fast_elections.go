@@ -39,7 +39,7 @@ func fastElections() *Scenario {
 				}
 			}
 			p.faults.net = netRates{
-				hold: pick(d, uint64(0), 100, 500), only: wire.KeyFetch,
+				hold: pick(d, uint64(0), 200, 1000), only: wire.KeyFetch,
 				holdFor: sim.Interval{Low: sim.Millisecond, High: pick(d, sim.Time(100), 1000) * sim.Millisecond},
 			}
 		},

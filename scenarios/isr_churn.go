@@ -26,8 +26,9 @@ func isrChurn() *Scenario {
 			p.partitions(d, d.Index(3), d.Chance(1, 2), followerOne, leaderOne)
 			p.deaths(d, d.Index(4), schedule.Kill)
 			p.faults.net = netRates{
-				hold: pick(d, uint64(100), 400, 1500), holdFor: sim.Interval{Low: sim.Millisecond, High: pick(d, sim.Time(300), 3000) * sim.Millisecond},
-				only: pick(d, wire.KeyAlterPartition, wire.KeyAlterPartition, wire.KeyFetch, wire.KeyFetch, -1),
+				reset: pick(d, uint64(0), 100, 600), hold: pick(d, uint64(100), 400, 1500),
+				holdFor: sim.Interval{Low: sim.Millisecond, High: pick(d, sim.Time(300), 3000) * sim.Millisecond},
+				only:    pick(d, wire.KeyAlterPartition, wire.KeyAlterPartition, wire.KeyFetch, wire.KeyFetch, -1),
 			}
 		},
 	}
