@@ -10,7 +10,8 @@ func asymmetricPartition() *Scenario {
 		Name:        "asymmetric-partition",
 		Description: "frames between leaders, followers and controllers get through one way only",
 		Floors: Floors{
-			Antecedents: replicationAntecedents("replicas.isr_shrinks", "replicas.isr_expansions"),
+			InFlightPercent: inFlightPercent / 2, // a strike that cuts or stops lets go on what is under way
+			Antecedents:     replicationAntecedents("replicas.isr_shrinks", "replicas.isr_expansions"),
 		},
 		replication: func(d draw, p *replicationPlan) {
 			p.topic(d, 2)

@@ -28,7 +28,8 @@ func failover() *Scenario {
 		Name:        "failover",
 		Description: "leaders are killed in the middle of a batch, and come back; others lead meanwhile",
 		Floors: Floors{
-			CrashPercent: crashPercent, InFlightPercent: inFlightPercent, Antecedents: replicationAntecedents(),
+			CrashPercent: crashPercent, InFlightPercent: inFlightPercent, Antecedents: replicationAntecedents("replicas.truncations"),
+			Rare: []string{"replicas.divergences"},
 		},
 		replication: func(d draw, p *replicationPlan) {
 			p.topic(d, 1)

@@ -24,7 +24,7 @@ func isrChurn() *Scenario {
 			p.Node.Broker.Replica.LagTime = pick(d, time.Duration(200), 300, 600) * time.Millisecond
 			p.nuisances(d, int(d.Between(3, 8)), schedule.Pause, schedule.SlowDisk, schedule.Reset)
 			p.partitions(d, d.Index(3), d.Chance(1, 2), followerOne, leaderOne)
-			p.deaths(d, d.Index(4), schedule.Kill)
+			p.deaths(d, d.Index(6), schedule.Kill, schedule.Stop)
 			p.faults.net = netRates{
 				reset: pick(d, uint64(0), 100, 600), hold: pick(d, uint64(100), 400, 1500),
 				holdFor: sim.Interval{Low: sim.Millisecond, High: pick(d, sim.Time(300), 3000) * sim.Millisecond},

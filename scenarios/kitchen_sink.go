@@ -15,8 +15,8 @@ func kitchenSink() *Scenario {
 		mayExcuse: true,
 		replication: func(d draw, p *replicationPlan) {
 			p.topic(d, 1)
-			p.faults.oneAtATime = d.Chance(5, 6)
-			p.deaths(d, int(d.Between(0, 4)), schedule.Kill, schedule.Kill, schedule.Power)
+			p.faults.oneAtATime = d.Chance(3, 4)
+			p.deaths(d, int(d.Between(1, 6)), schedule.Kill, schedule.Power)
 			p.partitions(d, d.Index(4), d.Chance(1, 2), leaderOne, leaderOne, followerOne, anyOne)
 			p.nuisances(d, d.Index(5), schedule.Pause, schedule.Reset, schedule.Clock, schedule.SlowDisk, schedule.Stop)
 			if d.Chance(1, 2) {

@@ -10,7 +10,8 @@ func partitionedLeader() *Scenario {
 		Name:        "partitioned-leader",
 		Description: "leaders are cut off from followers and controllers, and clients still reach them",
 		Floors: Floors{
-			Antecedents: replicationAntecedents("replicas.isr_shrinks", "replicas.isr_expansions", "replicas.truncations"),
+			InFlightPercent: inFlightPercent / 2, // a strike that cuts or stops lets go on what is under way
+			Antecedents:     replicationAntecedents("replicas.isr_shrinks", "replicas.isr_expansions", "replicas.truncations"),
 		},
 		replication: func(d draw, p *replicationPlan) {
 			p.topic(d, 2)

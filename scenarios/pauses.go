@@ -12,7 +12,8 @@ func pauses() *Scenario {
 		Name:        "pauses",
 		Description: "processes stop for long, are replaced, and wake up believing that they lead",
 		Floors: Floors{
-			Antecedents: replicationAntecedents("replicas.isr_shrinks", "replicas.isr_expansions"),
+			InFlightPercent: inFlightPercent / 2, // a strike that cuts or stops lets go on what is under way
+			Antecedents:     replicationAntecedents("replicas.isr_shrinks", "replicas.isr_expansions"),
 		},
 		replication: func(d draw, p *replicationPlan) {
 			p.topic(d, 2)

@@ -15,7 +15,7 @@ func rollingRestart() *Scenario {
 		Name:        "rolling-restart",
 		Description: "machines stop and start again, one after the other, some in a hurry",
 		Floors: Floors{
-			InFlightPercent: inFlightPercent,
+			InFlightPercent: inFlightPercent / 2, // a machine that stops in order has let its leaderships go before
 			Antecedents:     replicationAntecedents("node.clean_stops", "replicas.isr_shrinks", "replicas.isr_expansions"),
 		},
 		replication: func(d draw, p *replicationPlan) {
@@ -30,7 +30,7 @@ func rollingRestart() *Scenario {
 					at += s.crash.down + d.Delay(100*sim.Millisecond, pick(d, sim.Time(1000), 4000)*sim.Millisecond)
 				}
 			}
-			p.cuts(d, d.Index(2))
+			p.cuts(d, 1+d.Index(2))
 		},
 	}
 }

@@ -128,10 +128,13 @@ const (
 	OneNode   Takes = iota
 	ACluster        // several nodes
 	Followers       // several replicas of a partition
+	Other           // what no scenario has yet: bytes that change on the way, a machine that moves
 )
 
 func takes(m Mark) Takes {
 	switch {
+	case m == MarkBatchOfLeaderRefused, m == MarkLeaderMoved:
+		return Other
 	case m >= MarkISRShrink:
 		return Followers
 	case m >= MarkRaftSnapshotInstalled:

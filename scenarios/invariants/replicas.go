@@ -211,7 +211,10 @@ func (r *Replicas) noteCut(x *replicated, s *Replica) {
 	}
 	if s.before.Life == s.Life {
 		r.Counts.Truncations++
-		if s.Log.common(old) < x.committed.common(old) {
+		differs := func(o *Replica) bool {
+			return o != s && o.Log.common(old) < min(o.Log.End(), old.End())
+		}
+		if slices.ContainsFunc(x.replicas, differs) {
 			r.Counts.Divergences++
 		}
 	}
