@@ -98,6 +98,7 @@ ci: ## what a change has to pass: lint, tests, and a short form of every longer 
 	step conformance START=1s # other work may go on here
 	step crash ROUNDS=3
 	step quorum ROUNDS=3
+	step failover ROUNDS=3
 	step recovery GB=0.05
 	echo "ci: ok $$SECONDS s" >>out/ci
 
