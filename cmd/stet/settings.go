@@ -164,7 +164,7 @@ func setKafkaName(c *node.Config, name, value string) error {
 	}
 	k := &c.Controller
 	k.Topic, k.NumPartitions = c.Broker.Topic, c.Broker.NumPartitions
-	k.DefaultReplicationFactor = c.Broker.DefaultReplicationFactor
+	k.DefaultReplicationFactor, k.Rebalance = c.Broker.DefaultReplicationFactor, c.Broker.Rebalance
 	return nil
 }
 

@@ -36,6 +36,9 @@ type Config struct {
 	NumPartitions            int32 // of automatically created topics and when a request says -1
 	DefaultReplicationFactor int16 // likewise
 
+	// Rebalance is only told; the controllers are started with the same, and act upon it.
+	Rebalance kafka.LeaderRebalance
+
 	RecoveryJobs       int           // recoveries at once, at least 1
 	CheckpointInterval time.Duration // of the offset checkpoints of a directory
 	HeartbeatInterval  time.Duration // to the controller
@@ -70,6 +73,7 @@ func DefaultConfig() Config {
 		Levels:                   metadata.BuildLevels(),
 		Topic:                    kafka.DefaultTopicConfig(),
 		AutoCreateTopics:         true,
+		Rebalance:                kafka.DefaultLeaderRebalance(),
 		NumPartitions:            1,
 		DefaultReplicationFactor: 1,
 		RecoveryJobs:             2,

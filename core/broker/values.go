@@ -23,6 +23,7 @@ func (c *Config) values() kafka.BrokerValues {
 		NodeID:                   int32(c.NodeID),
 		Rack:                     c.Rack,
 		AutoCreateTopics:         c.AutoCreateTopics,
+		AutoRebalanceLeaders:     c.Rebalance.Enabled,
 		CheckpointIntervalMs:     c.CheckpointInterval.Milliseconds(),
 		DefaultReplicationFactor: c.DefaultReplicationFactor,
 		FetchMaxBytes:            c.FetchMaxBytes,
@@ -30,6 +31,8 @@ func (c *Config) values() kafka.BrokerValues {
 		HeartbeatIntervalMs:      c.HeartbeatInterval.Milliseconds(),
 		NumPartitions:            c.NumPartitions,
 		ProducerExpirationMs:     c.ProducerExpiration.Milliseconds(),
+		RebalanceCheckSeconds:    c.Rebalance.CheckSeconds,
+		RebalancePercent:         c.Rebalance.Percent,
 		RecoveryJobs:             int32(c.RecoveryJobs),
 		ReplicaFetchBackoffMs:    c.Replica.FetchBackoff.Milliseconds(),
 		ReplicaFetchBytes:        c.Replica.FetchBytes,
@@ -61,6 +64,9 @@ func (c *Config) Set(name, value string) error {
 	c.FetchSessionSlots, c.RecoveryJobs = int(v.FetchSessionSlots), int(v.RecoveryJobs)
 	c.HeartbeatInterval = time.Duration(v.HeartbeatIntervalMs) * time.Millisecond
 	c.ProducerExpiration = time.Duration(v.ProducerExpirationMs) * time.Millisecond
+	c.Rebalance = kafka.LeaderRebalance{
+		Enabled: v.AutoRebalanceLeaders, CheckSeconds: v.RebalanceCheckSeconds, Percent: v.RebalancePercent,
+	}
 	c.RequestTimeout = time.Duration(v.RequestTimeoutMs) * time.Millisecond
 	c.Replica = ReplicaConfig{
 		FetchBackoff:    time.Duration(v.ReplicaFetchBackoffMs) * time.Millisecond,

@@ -31,6 +31,9 @@ type Config struct {
 	// AutoJoin lets a controller that is no member of the quorum ask to become one.
 	AutoJoin bool
 
+	// Rebalance says when first replicas are to lead again.
+	Rebalance kafka.LeaderRebalance
+
 	// TickInterval is a step of raft's clock. It runs only if there is more than one member.
 	TickInterval time.Duration
 
@@ -64,6 +67,7 @@ func DefaultConfig() Config {
 		DefaultReplicationFactor: 1,
 		Topic:                    kafka.DefaultTopicConfig(),
 		AutoJoin:                 true,
+		Rebalance:                kafka.DefaultLeaderRebalance(),
 		TickInterval:             50 * time.Millisecond,
 		SessionTimeout:           800 * time.Millisecond,
 		ReconnectGrace:           200 * time.Millisecond,

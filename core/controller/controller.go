@@ -28,6 +28,7 @@ type Controller struct {
 	snapshots snapshots
 	ticker    ticker
 	members   members
+	balance   balance
 
 	succession succession
 
@@ -160,6 +161,7 @@ func (c *Controller) advance() {
 			return
 		}
 		again = c.members.step(c) || again
+		again = c.balance.step(c) || again
 	}
 	c.queue.answer(c)
 	c.fetch.serve(c)
@@ -208,7 +210,9 @@ func (c *Controller) apply(e *quorum.Entry) {
 		data = nil
 	}
 	if image := c.queue.committed(e.Index, e.Term); image != nil {
-		c.reportUnclean(c.image, image)
+		delta := metadata.Diff(c.image, image)
+		c.reportUnclean(&delta, image.Index())
+		c.balance.notice(c, &delta)
 		c.image = image
 		return
 	}
@@ -241,7 +245,7 @@ func (c *Controller) wake() {
 	if c.fatal == nil {
 		c.out.WakeBy(min(
 			c.ticker.at, c.fetch.deadline(), c.sessions.deadline(), c.members.deadline(),
-			c.peers.deadline(), c.joining.deadline(c), c.announces.deadline(c), c.stop.deadline(),
+			c.peers.deadline(), c.balance.deadline(c), c.joining.deadline(c), c.announces.deadline(c), c.stop.deadline(),
 			c.succession.deadline(),
 			c.bootstrap.reason.deadline(c),
 		))

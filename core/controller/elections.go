@@ -8,9 +8,8 @@ import (
 
 // reportUnclean tells of elections, by an entry of this controller, of leaders that may lack committed
 // records: what is promised of acknowledged records ends for them.
-func (c *Controller) reportUnclean(before, after *metadata.Image) {
+func (c *Controller) reportUnclean(delta *metadata.Delta, index metadata.Index) {
 	count, first := 0, ""
-	delta := metadata.Diff(before, after)
 	for i := range delta.TopicsChanged {
 		t := &delta.TopicsChanged[i]
 		for j := range t.Partitions {
@@ -25,7 +24,7 @@ func (c *Controller) reportUnclean(before, after *metadata.Image) {
 	}
 	if count > 0 {
 		c.Metrics.UncleanElections += uint64(count)
-		c.trace(TraceUnclean, int64(count), int64(after.Index()), 0, fmt.Sprintf("unclean election: "+
+		c.trace(TraceUnclean, int64(count), int64(index), 0, fmt.Sprintf("unclean election: "+
 			"%d partitions, %s the first, have a leader that may lack acknowledged records", count, first))
 	}
 }

@@ -34,6 +34,7 @@ func (c *Controller) elected() {
 	c.queue.restart(c.image)
 	c.sessions.restart(c)
 	c.members.restart()
+	c.balance.restart(c)
 	invariant.Sometimes(c.image.ClusterID() != "" && len(c.peers.all) > 0, invariant.MarkControllerFailover)
 	c.trace(TraceElected, int64(c.term), int64(c.image.Index()), 0, "leads the metadata quorum")
 	if c.image.ClusterID() == "" {
@@ -63,6 +64,7 @@ func (c *Controller) resign() {
 	c.fetch.refuse(c)
 	c.members.refuse(c)
 	c.sessions.clear()
+	c.balance.stop()
 }
 
 // newClusterID draws 16 bytes in the form that Kafka prints: 22 characters, not beginning with '-'.

@@ -19,6 +19,7 @@ type BrokerValues struct {
 	Rack                string
 
 	AutoCreateTopics         bool
+	AutoRebalanceLeaders     bool
 	CheckpointIntervalMs     int64
 	DefaultReplicationFactor int16
 	FetchMaxBytes            int32
@@ -26,6 +27,8 @@ type BrokerValues struct {
 	HeartbeatIntervalMs      int64
 	NumPartitions            int32
 	ProducerExpirationMs     int64
+	RebalanceCheckSeconds    int64
+	RebalancePercent         int32
 	RecoveryJobs             int32
 	ReplicaFetchBackoffMs    int64
 	ReplicaFetchBytes        int32
@@ -34,6 +37,18 @@ type BrokerValues struct {
 	ReplicaFetchWaitMs       int64
 	ReplicaLagTimeMs         int64
 	RequestTimeoutMs         int64
+}
+
+// LeaderRebalance says when the first replica of a partition is to lead again, if another does.
+type LeaderRebalance struct {
+	Enabled      bool
+	CheckSeconds int64
+	Percent      int32 // of its partitions of 100, that a broker does not lead, until it is given them back
+}
+
+// DefaultLeaderRebalance returns Kafka's defaults.
+func DefaultLeaderRebalance() LeaderRebalance {
+	return LeaderRebalance{Enabled: true, CheckSeconds: 300, Percent: 10}
 }
 
 // BrokerSetting describes one broker setting of Kafka that Stet knows. What it does not know it
@@ -124,6 +139,12 @@ func makeBrokerSettings() []BrokerSetting {
 			func(v *BrokerValues) *int32 { return &v.NodeID }),
 		brokerBool("auto.create.topics.enable", "true",
 			func(v *BrokerValues) *bool { return &v.AutoCreateTopics }),
+		brokerBool("auto.leader.rebalance.enable", "true",
+			func(v *BrokerValues) *bool { return &v.AutoRebalanceLeaders }),
+		brokerNumber("leader.imbalance.check.interval.seconds", SettingLong, "300", 1, math.MaxInt32,
+			func(v *BrokerValues) *int64 { return &v.RebalanceCheckSeconds }),
+		brokerNumber("leader.imbalance.per.broker.percentage", SettingInt, "10", 0, math.MaxInt32,
+			func(v *BrokerValues) *int32 { return &v.RebalancePercent }),
 		brokerNumber("broker.heartbeat.interval.ms", SettingInt, "150", 1, math.MaxInt32,
 			func(v *BrokerValues) *int64 { return &v.HeartbeatIntervalMs }),
 		brokerNumber("default.replication.factor", SettingInt, "1", 1, math.MaxInt16,
