@@ -71,7 +71,7 @@
 //	leader.go           becoming and being a leader, resigning
 //	highwatermark.go    the high watermark, and who is acknowledged
 //	followers.go        what a leader knows of each follower
-//	isr.go, proposals.go  the ISR, who joins and who leaves
+//	isr.go, proposals.go  the ISR, who joins and who leaves; insync.go tells others of it
 //	follower_fetch.go   a leader's answer to a follower
 //	follower.go         being a follower
 //	truncation.go       cutting the log

@@ -145,6 +145,7 @@ func (r *Replica) Fetched(now env.Now, at Position, f *Fetched, out *env.Effects
 		r.diverge(f.Diverging, out)
 		return FollowContinue
 	}
+	r.foundAgain(f.HighWatermark)
 	result := r.replicate(now, f, out)
 	r.leaderSays(f)
 	r.followLeader()

@@ -71,8 +71,10 @@ func (r *Replica) Lead(l Leadership, out *env.Effects) {
 	switch {
 	case l.Epoch < r.log.LatestEpoch():
 		return // the metadata went back, the log does not
-	case l.Epoch == r.rest.lostIn:
-		return // see NeedsEpoch
+	case r.lead == nil && r.refuses(&l):
+		r.resign(kafka.NotLeaderOrFollower)
+		r.follow = nil
+		return
 	case r.lead != nil && l.Epoch == r.lead.epoch:
 		r.lead.update(l)
 	default:
@@ -99,7 +101,7 @@ func (r *Replica) begin(l Leadership) {
 	if before := r.rest.isr; before != nil && before.leaderEpoch == l.Epoch {
 		r.lead.isr.adopt(before)
 	}
-	r.rest.isr = nil
+	r.rest.isr, r.rest.lost = nil, false
 }
 
 // Resign ends the leadership, or following.

@@ -180,6 +180,7 @@ func (r *Replica) finishOpening(out *env.Effects) {
 func (r *Replica) fence(out *env.Effects) {
 	r.resign(kafka.KafkaStorageError)
 	r.putToRest()
+	r.rest.shows(r)
 	r.startJob(Fenced, &commitlog.SuspectJob{Path: r.Path()}, out)
 	r.changed, r.suspect = true, true
 	r.Counters.Fences++

@@ -80,6 +80,7 @@ func (m *model) check(n *node) {
 		}
 	}
 	m.checkCandidates()
+	m.checkQuorum(n)
 	if n.damaged && slices.Contains(m.controller.image.isr, n.id) {
 		n.damaged = false // checkCandidates has seen that it has everything
 	}
@@ -155,6 +156,24 @@ func (m *model) checkCandidates() {
 			n.refresh()
 			m.holds(n, len(m.committed), "R3")
 		}
+	}
+}
+
+// checkQuorum: the leader waits for everyone who may be elected (R4), unless it can commit nothing.
+func (m *model) checkQuorum(n *node) {
+	image := m.controller.image
+	in, ok := n.replica.InSync()
+	if !ok || n.replica.LeaderEpoch() != image.epoch || len(in.ISR) < m.minISR {
+		return
+	}
+	for _, id := range append(slices.Clone(image.isr), image.elr...) {
+		if !slices.Contains(in.Maximal, id) {
+			fail("R4", "node %d leads and waits for %v; ISR %v and ELR %v may be elected",
+				n.id, in.Maximal, image.isr, image.elr)
+		}
+	}
+	if !in.Pending && in.PartitionEpoch == image.partitionEpoch && !slices.Equal(in.ISR, image.isr) {
+		fail("R4", "node %d takes %v for the ISR, which is %v", n.id, in.ISR, image.isr)
 	}
 }
 

@@ -94,6 +94,21 @@ func TestAFetchOfAnEarlierLifeIsRefused(t *testing.T) {
 	require.Equal(t, kafka.UnknownLeaderEpoch, s.reads(1, w).Code, "no replica, as far as is known here")
 }
 
+// failsAWrite makes the next write of a node's log fail; with loses the log is found empty afterwards.
+func (s *stage) failsAWrite(n *node, loses bool) {
+	failed := false
+	n.world.Disk.Fail = func(op, name string) env.Errno {
+		switch {
+		case op == "write" && strings.HasSuffix(name, ".log") && !failed:
+			failed = true
+			return env.EIO
+		case op == "list" && loses:
+			n.world.Disk.SetContent(logName+"/"+commitlog.FileName(0, ".log"), nil)
+		}
+		return env.OK
+	}
+}
+
 // A leader whose log is fenced and comes back whole leads on. If it comes back shorter, followers may
 // hold what is gone, and the same offsets of the same epoch must not be given to other records.
 func TestALeaderThatLostWhatItShowedNeedsAnotherEpoch(t *testing.T) {
@@ -101,27 +116,40 @@ func TestALeaderThatLostWhatItShowedNeedsAnotherEpoch(t *testing.T) {
 		s := newStage(t)
 		s.writes(1)
 		n := s.node(1)
-		log := logName + "/" + commitlog.FileName(0, ".log")
-		failed := false
-		n.world.Disk.Fail = func(op, name string) env.Errno {
-			if op == "write" && strings.HasSuffix(name, ".log") && !failed {
-				failed = true
-				return env.EIO
-			}
-			if op == "list" && loses {
-				n.world.Disk.SetContent(log, nil)
-			}
-			return env.OK
-		}
+		s.failsAWrite(n, loses)
 		s.writes(1)
 		require.Equal(t, []kafka.ErrorCode{kafka.KafkaStorageError, kafka.KafkaStorageError}, s.told(1))
 		require.Equal(t, partition.Online, n.replica.State())
 		require.Equal(t, loses, n.replica.NeedsEpoch())
 		require.Equal(t, loses, n.replica.LeaderEpoch() == kafka.NoLeaderEpoch)
 		s.image(1, 1, 1, 2, 3)
+		require.Equal(t, loses, n.replica.NeedsEpoch(), "while others can lead")
+		s.image(1, 2, 1)
 		require.False(t, n.replica.NeedsEpoch())
-		require.EqualValues(t, 1, n.replica.LeaderEpoch())
+		require.EqualValues(t, 2, n.replica.LeaderEpoch(), "nobody else can")
 	}
+}
+
+// A follower that lost what the leader counts on does not lead before it has everything again.
+func TestAFollowerThatLostWhatItHadDoesNotLeadUntilItHasItAgain(t *testing.T) {
+	s := newStage(t)
+	s.writes(1)
+	s.fetches(2, 1)
+	n := s.node(2)
+	s.writes(1)
+	s.failsAWrite(n, true)
+	s.fetches(2, 1) // comes back with nothing
+	require.EqualValues(t, 0, n.replica.LogEndOffset())
+	n.world.Disk.Fail = nil
+	s.image(2, 1, 1, 2, 3)
+	require.True(t, n.replica.NeedsEpoch())
+	s.image(1, 2, 1, 2, 3)
+	s.writes(1)
+	s.fetches(2, 1)
+	s.fetches(2, 1)
+	require.EqualValues(t, 3, n.replica.LogEndOffset())
+	s.image(2, 3, 1, 2, 3)
+	require.EqualValues(t, 3, n.replica.LeaderEpoch())
 }
 
 // The proposal may have been granted while the log was being recovered.
