@@ -54,14 +54,14 @@ func (a *alterPartition) pump(b *Broker) {
 	m.BrokerID, m.BrokerEpoch = int32(b.config.NodeID), int64(b.register.epoch)
 	for i := range a.under {
 		a.under[i].replica.altering = 0
-		a.under[i].appendTo(b, m)
+		a.under[i].appendTo(m)
 	}
 	b.Metrics.ISRProposals += int64(len(a.under))
 	b.link.send(b, m, a)
 }
 
 // appendTo adds an alteration, those of one topic together as far as they follow each other.
-func (w *alteration) appendTo(b *Broker, m *kmsg.AlterPartitionRequest) {
+func (w *alteration) appendTo(m *kmsg.AlterPartitionRequest) {
 	if n := len(m.Topics); n == 0 || m.Topics[n-1].TopicID != w.replica.TopicID {
 		m.Topics = append(m.Topics, kmsg.AlterPartitionRequestTopic{TopicID: w.replica.TopicID})
 	}
@@ -74,20 +74,10 @@ func (w *alteration) appendTo(b *Broker, m *kmsg.AlterPartitionRequest) {
 			BrokerID: int32(member.Broker), BrokerEpoch: int64(member.Epoch),
 		})
 	}
-	if w.recovering(b) {
+	if w.proposal.Recovering { // KIP-704
 		p.LeaderRecoveryState = 1
 	}
 	topic.Partitions = append(topic.Partitions, p)
-}
-
-// recovering says whether the partition is still called so (KIP-704).
-func (w *alteration) recovering(b *Broker) bool {
-	topic := b.image.TopicByID(w.replica.TopicID)
-	if topic == nil || w.proposal.Recovered {
-		return false
-	}
-	p := topic.Partition(w.replica.Partition)
-	return p != nil && p.Recovering
 }
 
 func (a *alterPartition) answered(b *Broker, res any, err env.Errno) {

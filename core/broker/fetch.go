@@ -136,6 +136,7 @@ func (b *Broker) mergeFetch(r *env.Request, s *fetchSession, m *wire.FetchReques
 				offset: p.FetchOffset, logStartOffset: p.LogStartOffset,
 				maxBytes: p.MaxBytes, currentLeaderEpoch: p.CurrentLeaderEpoch,
 				lastFetchedEpoch: p.LastFetchedEpoch, highWatermark: p.HighWatermark,
+				synced: p.Synced,
 			})
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"stet/core/kafka"
 	"stet/core/partition"
+	"stet/core/wire"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
@@ -113,6 +114,9 @@ func (p *toldPosition) ask(id kafka.PartitionID, bytes int32) kmsg.FetchRequestT
 	out.CurrentLeaderEpoch, out.LastFetchedEpoch = int32(p.LeaderEpoch), int32(p.LastFetchedEpoch)
 	out.FetchOffset, out.LogStartOffset = int64(p.Offset), int64(p.LogStart)
 	out.HighWatermark = int64(p.HighWatermark)
+	if p.Synced {
+		out.UnknownTags.Set(wire.TagSynced, []byte{})
+	}
 	return out
 }
 

@@ -53,6 +53,7 @@ func (w *fetchWait) readFollower(b *Broker, p *fetchPartition, tally *fetchTally
 		Broker: life.broker, BrokerEpoch: life.epoch, Eligible: tally.standing.eligible,
 		Offset: p.want.offset, LogStart: p.want.logStartOffset, HighWatermark: p.want.highWatermark,
 		LastFetchedEpoch: p.want.lastFetchedEpoch, CurrentLeaderEpoch: p.want.currentLeaderEpoch,
+		Synced:   p.want.synced,
 		MaxBytes: max(0, min(int64(p.want.maxBytes), tally.left)), MinOne: tally.bytes == 0,
 		Tries: p.triesSoFar(),
 	}

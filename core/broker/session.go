@@ -35,6 +35,7 @@ type fetchWant struct {
 	maxBytes           int32
 	currentLeaderEpoch kafka.LeaderEpoch
 	lastFetchedEpoch   kafka.LeaderEpoch
+	synced             bool // of a follower: what is below offset is durable
 }
 
 // fetchSession is the set of partitions that a client fetches. One that is not in the cache (id

@@ -32,6 +32,14 @@ func (b *Broker) settingsOf(topic *metadata.Topic) (*kafka.TopicConfig, *commitl
 
 func (b *Broker) configureReplica(r *hosted, topic *metadata.Topic) {
 	config, logConfig := b.settingsOf(topic)
+	r.SetDurably(flushesItself(topic))
 	r.SetConfig(config, logConfig, b.out)
 	b.afterReplica(r)
+}
+
+// flushesItself says whether flush mode is set for a topic, and so on every broker: nothing that a broker
+// is set to comes before that.
+func flushesItself(topic *metadata.Topic) bool {
+	config := metadata.TopicConfig(kafka.DefaultTopicConfig(), topic.Configs())
+	return config.FlushMessages == 1
 }

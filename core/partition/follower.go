@@ -35,6 +35,7 @@ type Position struct {
 	LeaderEpoch      kafka.LeaderEpoch
 	LogStart         kafka.Offset
 	HighWatermark    kafka.Offset
+	Synced           bool // the replica is in flush mode, so that all below Offset is durable
 }
 
 // Fetched is what the leader answered to a Position.
@@ -112,7 +113,7 @@ func (r *Replica) FetchPosition() (Position, bool) {
 	}
 	p := Position{
 		Offset: r.log.Assigned(), LastFetchedEpoch: r.log.LatestEpoch(), LeaderEpoch: f.Epoch,
-		LogStart: r.log.LogStartOffset(), HighWatermark: r.highWatermark,
+		LogStart: r.log.LogStartOffset(), HighWatermark: r.highWatermark, Synced: r.logConfig.FlushMode(),
 	}
 	if f.trusting || f.idle {
 		p.LastFetchedEpoch = kafka.NoLeaderEpoch

@@ -19,6 +19,7 @@ type FollowerFetch struct {
 	HighWatermark      kafka.Offset      // that the follower knows; kafka.NoOffset: not told
 	LastFetchedEpoch   kafka.LeaderEpoch // kafka.NoLeaderEpoch: it holds nothing
 	CurrentLeaderEpoch kafka.LeaderEpoch
+	Synced             bool // all below Offset is durable there
 
 	MaxBytes int64
 	MinOne   bool // the first batch may be larger than MaxBytes

@@ -18,6 +18,7 @@ type progress struct {
 
 	fetched     bool         // something is known
 	end         kafka.Offset // exclusive; the follower holds all below, as the leader does
+	synced      kafka.Offset // likewise, and durably
 	brokerEpoch kafka.BrokerEpoch
 	at          env.Mono     // of the last fetch
 	leaderEnd   kafka.Offset // the leader's end then
@@ -72,7 +73,18 @@ func (f *progress) onFetch(now env.Mono, w *FollowerFetch, leaderEnd kafka.Offse
 	}
 	f.joining = w.Eligible && (keepsUp || f.joining)
 	f.fetched, f.end, f.brokerEpoch = true, w.Offset, w.BrokerEpoch
+	if f.synced = min(f.synced, w.Offset); w.Synced {
+		f.synced = w.Offset
+	}
 	f.at, f.leaderEnd = now, leaderEnd
+}
+
+// counted is what a follower contributes to the high watermark.
+func (f *progress) counted(durably bool) kafka.Offset {
+	if durably {
+		return f.synced
+	}
+	return f.end
 }
 
 // lags says whether a follower has been behind for longer than lagMax. One that has everything never

@@ -13,8 +13,7 @@ func (r *Replica) advance(out *env.Effects) {
 	if l == nil || r.state != Online {
 		return
 	}
-	// Flush mode, switched on, does not take back what has been acknowledged without it.
-	l.end = max(l.end, r.localEnd())
+	l.end = r.localEnd()
 	if written := r.log.Written(); written > l.written && len(l.followers) > 0 {
 		l.written, r.changed = written, true // followers fetch it
 	}
@@ -68,12 +67,12 @@ func (l *leader) underMinISR(config *kafka.TopicConfig) bool {
 	return len(l.isr.committed) < min(config.MinInsync(l.replicationFactor), l.replicationFactor)
 }
 
-// committed is the end that every replica that counts is known to hold.
+// committed is the end that every replica that counts is known to hold, durably if that is asked for.
 func (l *leader) committed() kafka.Offset {
 	end := l.end
 	for i := range l.followers {
 		if f := &l.followers[i]; l.waitsFor(f) {
-			end = min(end, f.end)
+			end = min(end, f.counted(l.durably))
 		}
 	}
 	return end

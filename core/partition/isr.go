@@ -35,6 +35,7 @@ type ISRProposal struct {
 	PartitionEpoch kafka.PartitionEpoch
 	ISR            []ISRMember
 	Recovered      bool // the leader need not be called recovering any more
+	Recovering     bool // it still has to be, as far as this leader knows
 }
 
 // ISRVersion tells the proposals of a partition apart.
@@ -74,7 +75,7 @@ func (s *isr) propose(members []ISRMember, recovered bool) {
 	invariant.Always(s.proposal == nil, "one change of the ISR at a time")
 	s.proposal = &ISRProposal{
 		LeaderEpoch: s.leaderEpoch, PartitionEpoch: s.partitionEpoch,
-		ISR: members, Recovered: recovered,
+		ISR: members, Recovered: recovered, Recovering: s.recovering && !recovered,
 	}
 	s.taken = false
 }

@@ -104,7 +104,7 @@ func TestLagIsTheTimeSinceAFollowerHadWhatThereWas(t *testing.T) {
 
 func TestARecoveringLeaderIsAloneUntilItHasRecovered(t *testing.T) {
 	l := newLeader(1, Leadership{Epoch: 5, PartitionEpoch: 8, ISR: brokers(1), Replicas: brokers(1, 2), Recovering: true}, 0)
-	require.Equal(t, &ISRProposal{5, 8, []ISRMember{{1, kafka.NoBrokerEpoch}}, true}, l.isr.proposal)
+	require.Equal(t, &ISRProposal{5, 8, []ISRMember{{1, kafka.NoBrokerEpoch}}, true, false}, l.isr.proposal)
 	l.isr.taken = true
 	f := l.followers.find(2)
 	f.fetched, f.brokerEpoch = true, 20
@@ -115,7 +115,7 @@ func TestARecoveringLeaderIsAloneUntilItHasRecovered(t *testing.T) {
 	l.isr.taken = true
 	l.isr.answered(&ISRAnswer{Proposal: ISRVersion{5, 8}, ISR: brokers(1), LeaderEpoch: 5, PartitionEpoch: 9})
 	l.expand(f, true, 0)
-	require.Equal(t, &ISRProposal{5, 9, []ISRMember{{1, kafka.NoBrokerEpoch}, {2, 20}}, false}, l.isr.proposal)
+	require.Equal(t, &ISRProposal{5, 9, []ISRMember{{1, kafka.NoBrokerEpoch}, {2, 20}}, false, false}, l.isr.proposal)
 }
 
 // Rule 12.

@@ -31,6 +31,8 @@ type leader struct {
 	// written is the end up to which followers can fetch, as it was last seen.
 	written kafka.Offset
 
+	durably bool // see Replica.SetDurably
+
 	replicationFactor int
 	isr               isr
 	followers         followers
@@ -95,6 +97,7 @@ func (r *Replica) begin(l Leadership) {
 		r.log.AssignEpoch(l.Epoch)
 	}
 	r.lead = newLeader(r.Broker, l, r.log.Assigned())
+	r.lead.durably = r.durably
 	if invariant.CanaryFollowerStateKept.On() && before != nil {
 		r.lead.followers = before.followers
 	}

@@ -40,3 +40,19 @@ func TestHighWatermarkWaitsForWhoMayBeInTheISR(t *testing.T) {
 	l.followers.find(3).joining = true
 	require.EqualValues(t, 8, l.committed(), "who is about to join is waited for")
 }
+
+func TestDurablyCommittedIsWhatEveryMemberOfTheISRHasSynced(t *testing.T) {
+	l := newLeader(1, Leadership{Epoch: 3, ISR: brokers(1, 2), Replicas: brokers(1, 2)}, 0)
+	l.end, l.durably = 20, true
+	f := l.followers.find(2)
+	f.onFetch(1, &FollowerFetch{Broker: 2, Offset: 15, Synced: true}, 20)
+	require.EqualValues(t, 15, l.committed())
+	f.onFetch(2, &FollowerFetch{Broker: 2, Offset: 18}, 20)
+	require.EqualValues(t, 15, l.committed(), "it has written more, in a mode in which that says nothing")
+	f.onFetch(3, &FollowerFetch{Broker: 2, Offset: 12}, 20)
+	require.EqualValues(t, 12, l.committed(), "it has lost what it had")
+	f.onFetch(4, &FollowerFetch{Broker: 2, Offset: 18}, 20)
+	require.EqualValues(t, 12, l.committed())
+	l.durably = false
+	require.EqualValues(t, 18, l.committed(), "out of flush mode, written is enough")
+}

@@ -43,6 +43,9 @@ type model struct {
 	committed []entry // what a leader's high watermark has passed
 	leaders   map[kafka.LeaderEpoch]kafka.BrokerID
 	acks      int
+	durable   int // of acks: in flush mode
+
+	modes *rand.Rand // not nil: the topic's mode changes now and then
 }
 
 func newModel(seed uint64, bugs controllerBugs) *model {
@@ -89,6 +92,9 @@ func (m *model) run() (found error) {
 	}()
 	for range 500 + m.rand.IntN(3000) {
 		m.step()
+		if m.modes != nil && m.modes.IntN(60) == 0 {
+			m.controller.change(func(next *image) { next.flush = !next.flush })
+		}
 	}
 	m.settle()
 	return nil
@@ -314,6 +320,20 @@ func TestReplicasKeepWhatIsCommitted(t *testing.T) {
 	}
 	require.Greater(t, acks, int(to-from+1), "a model that commits nothing proves nothing")
 	t.Logf("%d seeds, %d acknowledgements", to-from+1, acks)
+}
+
+// TestAcknowledgedInFlushModeMeansSyncedWhereItCounts switches the mode of the topic, of which every
+// replica hears in its own time.
+func TestAcknowledgedInFlushModeMeansSyncedWhereItCounts(t *testing.T) {
+	from, to := seeds(t, 1, 60)
+	durable := 0
+	for seed := from; seed <= to; seed++ {
+		m := newModel(seed, controllerBugs{})
+		m.modes = rand.New(rand.NewPCG(seed, 8))
+		require.NoError(t, m.run(), "seed %d", seed)
+		durable += m.durable
+	}
+	require.Greater(t, durable, int(to-from+1))
 }
 
 func seeds(t *testing.T, from, to uint64) (uint64, uint64) {

@@ -205,7 +205,25 @@ func (m *model) acknowledged(n *node, o partition.Outcome) {
 		fail("R10", "node %d acknowledges %d at offset %d above its high watermark %d",
 			n.id, value, o.BaseOffset, n.replica.HighWatermark())
 	}
+	if n.image.flush {
+		m.checkDurable(n, o.BaseOffset)
+	}
 	if holders < m.minISR {
 		fail("R10", "node %d acknowledges %d, which %d replicas hold", n.id, value, holders)
+	}
+}
+
+// checkDurable: in flush mode acknowledged means synced on the minimum of replicas (P3). Of one that is
+// down, or was damaged, it is not known.
+func (m *model) checkDurable(n *node, offset kafka.Offset) {
+	m.durable++
+	synced := 0
+	for _, other := range m.nodes {
+		if other.damaged || !other.online() || other.replica.Log().Synced() > offset {
+			synced++
+		}
+	}
+	if synced < m.minISR {
+		fail("P3", "node %d acknowledges offset %d in flush mode, synced on %d replicas", n.id, offset, synced)
 	}
 }

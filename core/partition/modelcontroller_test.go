@@ -14,6 +14,7 @@ type image struct {
 	partitionEpoch kafka.PartitionEpoch
 	isr, elr       []kafka.BrokerID
 	brokers        [nodeCount + 1]registration // by id
+	flush          bool                        // the topic is in flush mode
 }
 
 type registration struct {
@@ -40,6 +41,7 @@ type controllerBugs struct {
 
 func newController(m *model) *controller {
 	c := &controller{model: m, image: &image{leader: 1, isr: slices.Clone(all), partitionEpoch: 0}}
+	c.image.flush = m.config.FlushMode()
 	for _, id := range all {
 		c.image.brokers[id] = registration{epoch: kafka.BrokerEpoch(id)}
 	}

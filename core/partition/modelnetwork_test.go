@@ -56,7 +56,7 @@ func (n *node) fetch() {
 	w := partition.FollowerFetch{
 		Broker: n.id, BrokerEpoch: n.epoch, Offset: at.Offset, LogStart: at.LogStart,
 		HighWatermark: at.HighWatermark, LastFetchedEpoch: at.LastFetchedEpoch,
-		CurrentLeaderEpoch: at.LeaderEpoch, MaxBytes: 1 + n.model.rand.Int64N(400), MinOne: true,
+		CurrentLeaderEpoch: at.LeaderEpoch, Synced: at.Synced, MaxBytes: 1 + n.model.rand.Int64N(400), MinOne: true,
 	}
 	done := func() {
 		if n.life == life && n.asking > 0 {

@@ -1,6 +1,7 @@
 package partition_test
 
 import (
+	"math"
 	"math/rand/v2"
 
 	"stet/core/commitlog"
@@ -113,6 +114,7 @@ func (n *node) hear() {
 		next = len(n.news) - 1
 	}
 	i := n.news[next]
+	n.configure(i.flush)
 	n.news, n.image = n.news[next+1:], i
 	if i.leader == n.id {
 		n.replica.Lead(partition.Leadership{
@@ -125,6 +127,16 @@ func (n *node) hear() {
 		}, &n.out)
 	}
 	n.tend()
+}
+
+// configure takes the mode of the topic from an image.
+func (n *node) configure(flush bool) {
+	config := n.model.config
+	if config.FlushMessages = math.MaxInt64; flush {
+		config.FlushMessages = 1
+	}
+	n.replica.SetDurably(flush)
+	n.replica.SetConfig(&n.model.topic, &config, &n.out)
 }
 
 // produce appends one batch of a value that no other has.

@@ -62,7 +62,8 @@ func (l *leader) expand(f *progress, eligible bool, highWatermark kafka.Offset) 
 		return
 	}
 	// The high watermark of a new leader lags; up to where its epoch begins all may be committed.
-	if f.end < highWatermark || f.end < l.epochStart && !invariant.CanaryJoinsBelowEpochStart.On() {
+	end := f.counted(l.durably)
+	if end < highWatermark || end < l.epochStart && !invariant.CanaryJoinsBelowEpochStart.On() {
 		return
 	}
 	members := make([]ISRMember, 0, len(l.isr.committed)+1)

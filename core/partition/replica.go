@@ -51,6 +51,7 @@ type Replica struct {
 	handles   *commitlog.Handles
 	config    *kafka.TopicConfig
 	logConfig *commitlog.Config
+	durably   bool         // see SetDurably
 	start     Checkpointed // where a recovery begins
 
 	state State
@@ -131,6 +132,18 @@ func (r *Replica) SetConfig(config *kafka.TopicConfig, logConfig *commitlog.Conf
 	if r.log != nil && r.state != Closing {
 		r.log.SetConfig(logConfig, out)
 		r.advance(out)
+	}
+}
+
+// SetDurably says whether the topic itself is in flush mode, which is then in force on every broker that
+// has read so in the metadata. As a leader this replica commits from then on only what each replica that
+// counts has said to hold durably: so a follower that has not read it yet is waited for. A flush mode
+// that only this broker was started with says nothing of the others, and does not wait. Call it before
+// SetConfig, which takes the effect.
+func (r *Replica) SetDurably(durably bool) {
+	r.durably = durably
+	if r.lead != nil {
+		r.lead.durably = durably
 	}
 }
 

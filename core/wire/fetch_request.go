@@ -42,7 +42,12 @@ type FetchPartition struct {
 	// HighWatermarkUnsupported when not sent.
 	HighWatermark kafka.Offset
 	DirectoryID   [16]byte // v17+, of a follower; zero when not sent
+	Synced        bool     // of a follower of Stet: all below FetchOffset is durable there
 }
+
+// TagSynced is the tagged field of a partition by which a follower says that its position is synced. It
+// is Stet's own, and has no value.
+const TagSynced = 30000
 
 // HighWatermarkUnsupported is the FetchPartition.HighWatermark of a client that does not send it.
 const HighWatermarkUnsupported kafka.Offset = 1<<63 - 1
@@ -57,7 +62,7 @@ type ForgottenTopic struct {
 // What one element takes in memory, bytes; a test compares them with the types.
 const (
 	fetchTopicBytes     = 64
-	fetchPartitionBytes = 56
+	fetchPartitionBytes = 64
 	forgottenTopicBytes = 64
 )
 
@@ -157,7 +162,7 @@ func (p *FetchPartition) read(r *reader, version int16, flexible bool) {
 	p.Index = kafka.PartitionID(r.int32())
 	p.CurrentLeaderEpoch, p.LastFetchedEpoch = kafka.NoLeaderEpoch, kafka.NoLeaderEpoch
 	p.LogStartOffset, p.HighWatermark = kafka.NoOffset, HighWatermarkUnsupported
-	p.DirectoryID = [16]byte{}
+	p.DirectoryID, p.Synced = [16]byte{}, false
 	if version >= 9 {
 		p.CurrentLeaderEpoch = kafka.LeaderEpoch(r.int32())
 	}
@@ -184,6 +189,8 @@ func (p *FetchPartition) readTags(r *reader, version int16) {
 			p.DirectoryID = value.uuid()
 		case tag == 1 && version >= 18:
 			p.HighWatermark = kafka.Offset(value.int64())
+		case tag == TagSynced:
+			p.Synced = true
 		}
 		r.adopt(&value)
 	}
