@@ -53,7 +53,10 @@ func newWorkload(r *run) *workload {
 // host makes a place for the client of a number.
 func (w *workload) host(id int, final bool) (*client.Host, *observer) {
 	place, owner := w.world.ClientAt(id)
-	o := &observer{recorder: w.recorder, id: linearizability.ClientID(id), final: final}
+	o := &observer{
+		recorder: w.recorder, id: linearizability.ClientID(id), final: final,
+		tried: map[*linearizability.Send]linearizability.Step{},
+	}
 	h := &client.Host{
 		Scheduler: w.world.Scheduler, Network: w.world.Network, Owner: owner,
 		Name: fmt.Sprintf("sim-%d", o.id), Stream: w.world.Entropy.Stream("client", place),

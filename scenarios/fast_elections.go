@@ -28,7 +28,8 @@ func fastElections() *Scenario {
 				at := d.Delay(0, 15*sim.Second)
 				for range d.Between(2, 5) {
 					s := p.strikeSend(d)
-					s.target, s.verb = leaderOne, pick(d, schedule.Kill, schedule.Kill, schedule.Stop, schedule.Pause)
+					s.target, s.verb = leaderOne, pick(d, schedule.Kill, schedule.Kill, schedule.Stop, schedule.Pause, schedule.Stall, schedule.Stall)
+					s.peer, s.both = everyOther, true // but clients reach it, and leave it a tail
 					s.span = d.Delay(600*sim.Millisecond, 3*sim.Second)
 					s.crash = crash{cause: sim.Killed, down: d.Delay(sim.Millisecond, pick(d, sim.Time(100), 1500)*sim.Millisecond)}
 					if d.Chance(2, 3) {

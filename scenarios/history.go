@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"slices"
+	"strings"
 
 	"stet/core/kafka"
 	"stet/linearizability"
@@ -28,8 +29,9 @@ type recorder struct {
 	onAttempt func(schedule.Request)
 	// onAnswer, if set, is called for each acknowledgement with acks other than 0.
 	onAnswer func(s *linearizability.Send, base kafka.Offset)
-	// deposed, if set, says that the broker that was asked did not lead all the time since a step.
-	deposed func(l *client.List, since linearizability.Step) bool
+	// deposed, if set, says that the broker that was asked did not lead a partition all the time since a
+	// step.
+	deposed func(p kafka.PartitionID, asked client.Server, since linearizability.Step) bool
 	// onRetry, if set, is called for each that came for a later attempt than the first.
 	onRetry func(s *linearizability.Send, base kafka.Offset)
 }
@@ -88,11 +90,15 @@ type observer struct {
 	*recorder
 	id    linearizability.ClientID
 	final bool
+
+	tried map[*linearizability.Send]linearizability.Step // when the attempts under way began
+	stale bool                                           // the last attempt was answered by who did not lead any more
 }
 
 // AttemptStarted implements client.Observer.
 func (o *observer) AttemptStarted(s *client.Send) {
 	o.inFlight++
+	o.tried[s.Tag.(tracked).Send] = o.step()
 	if o.onAttempt != nil {
 		t := s.Tag.(tracked)
 		o.onAttempt(schedule.Request{Producer: t.producer, Send: t.number, Try: s.Attempts})
@@ -104,6 +110,8 @@ func (o *observer) AttemptEnded(s *client.Send, a client.Attempt) {
 	o.inFlight--
 	send := s.Tag.(tracked).Send
 	send.Session = s.Session
+	o.stale = o.deposed != nil && a.Ending == client.Answered && o.deposed(s.Partition, s.Server, o.tried[send])
+	delete(o.tried, send)
 	ending := [...]linearizability.Ending{
 		client.Answered: linearizability.Answered,
 		client.Lost:     linearizability.Lost, client.NotSent: linearizability.NotSent,
@@ -177,13 +185,20 @@ func (o *observer) ListReturned(l *client.List) {
 		list.Isolation = linearizability.ReadCommitted
 	}
 	list.Ghost = o.ghost.at(l.Partition, list.Invoke)
-	list.Deposed = o.deposed != nil && o.deposed(l, list.Invoke)
+	list.Deposed = o.deposed != nil && o.deposed(l.Partition, l.Server, list.Invoke)
 	o.history.Lists = append(o.history.Lists, list)
 	o.counters["client.lists"]++
 }
 
-// Trouble implements client.Observer.
+// Trouble implements client.Observer. It is told of an attempt when that has ended.
+//
+// A client that learns late of an election asks who was elected before the one that it asked last. A
+// deposed leader does not know what was written since, and refuses what follows it: nothing is lost.
 func (o *observer) Trouble(name string) {
+	if o.stale && strings.HasPrefix(name, client.TroubleSequence) {
+		o.counters["client.refused_by_deposed"]++
+		return
+	}
 	o.counters["client.trouble"]++
 	if !slices.Contains(o.troubles, name) {
 		o.troubles = append(o.troubles, name)

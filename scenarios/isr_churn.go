@@ -30,6 +30,9 @@ func isrChurn() *Scenario {
 				holdFor: sim.Interval{Low: sim.Millisecond, High: pick(d, sim.Time(300), 3000) * sim.Millisecond},
 				only:    pick(d, wire.KeyAlterPartition, wire.KeyAlterPartition, wire.KeyFetch, wire.KeyFetch, -1),
 			}
+			if n := &p.faults.net; n.only < 0 { // a quorum that hears nothing in time elects nobody, and nothing is tried
+				n.reset, n.hold = n.reset/20, min(n.hold, 100)
+			}
 		},
 	}
 }

@@ -15,6 +15,9 @@ func kitchenSink() *Scenario {
 		mayExcuse: true,
 		replication: func(d draw, p *replicationPlan) {
 			p.topic(d, 1)
+			if p.Replicas.BlackBox { // clients can not know what power took, so it may take nothing (P3)
+				p.Node.Broker.Topic.FlushMessages = 1
+			}
 			p.faults.oneAtATime = d.Chance(3, 4)
 			p.deaths(d, int(d.Between(1, 6)), schedule.Kill, schedule.Power)
 			p.partitions(d, d.Index(4), d.Chance(1, 2), leaderOne, leaderOne, followerOne, anyOne)

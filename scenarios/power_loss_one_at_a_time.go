@@ -18,6 +18,9 @@ func powerLossOneAtATime() *Scenario {
 			p.faults.oneAtATime = true
 			p.deaths(d, int(d.Between(3, 8)), schedule.Power, schedule.Power, schedule.Power, schedule.Kill)
 			p.nuisances(d, d.Index(3), schedule.Pause, schedule.Reset, schedule.SlowDisk)
+			if d.Chance(1, 2) {
+				p.bereave(d)
+			}
 			p.partitions(d, d.Index(2), d.Chance(1, 2), followerOne, leaderOne)
 		},
 	}

@@ -229,17 +229,17 @@ func (w *replicaWatch) ends() []offset {
 	return ends
 }
 
-// deposed says whether a broker that was asked for an offset may not have led when it answered.
-func (w *replicaWatch) deposed(l *client.List, since linearizability.Step) bool {
-	now := w.partition(l.Partition)
-	if now == nil || sim.Place(now.Leader) != l.Server.Place {
+// deposed says whether a broker that was asked since a step may not have led when it answered.
+func (w *replicaWatch) deposed(p kafka.PartitionID, asked client.Server, since linearizability.Step) bool {
+	now := w.partition(p)
+	if now == nil || sim.Place(now.Leader) != asked.Place {
 		return true
 	}
 	// The epoch that holds now has to have begun before the question.
 	for _, e := range slices.Backward(w.watch.state.Ledger.Entries()) {
 		if e.Step < int64(since) {
 			t := e.Image.Topic(topicName)
-			return t == nil || t.Partition(l.Partition).LeaderEpoch != now.LeaderEpoch
+			return t == nil || t.Partition(p).LeaderEpoch != now.LeaderEpoch
 		}
 	}
 	return true

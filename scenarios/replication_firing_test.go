@@ -10,6 +10,7 @@ import (
 	"stet/linearizability"
 	"stet/scenarios/storedlog"
 	"stet/sim"
+	"stet/sim/client"
 )
 
 // replicated is a run of replication without faults up to its judgement, with three replicas.
@@ -91,4 +92,23 @@ func TestARetryOfAReplicatedBatchThatIsToldAnotherOffsetFiresP3(t *testing.T) {
 		return
 	}
 	t.Fatal("no send fits")
+}
+
+// TestARefusalByADeposedLeaderIsNoTrouble has an attempt end whose sequence is refused at the head of the
+// line: by who led all the time that is P4, by anybody else it is what an old leader says.
+func TestARefusalByADeposedLeaderIsNoTrouble(t *testing.T) {
+	r := replicated(t)
+	leads, _ := r.replicas.leader(0)
+	follows, _ := r.replicas.follower(t)
+	_, o := r.workload.host(9, false)
+	for _, m := range []*sim.Machine{follows, leads} {
+		require.Empty(t, r.recorder.troubles)
+		s := &client.Send{Tag: tracked{Send: &linearizability.Send{}}, Server: client.Server{Place: m.Place, Addr: m.Addr}}
+		o.AttemptStarted(s)
+		o.AttemptEnded(s, client.Attempt{Ending: client.Answered, Code: kafka.OutOfOrderSequenceNumber})
+		o.Trouble(client.TroubleSequence)
+	}
+	require.Len(t, r.recorder.troubles, 1)
+	r.judgeTroubles(r.recorder, r.plan.Schedule)
+	require.Equal(t, []Check{"P4"}, r.findings.failed)
 }

@@ -179,6 +179,21 @@ func (p *replicationPlan) partitions(d draw, count int, both bool, targets ...ta
 	}
 }
 
+// bereave takes a leader's followers away for so long that it stands alone, and then its power.
+func (p *replicationPlan) bereave(d draw) {
+	session := sim.Time(p.Node.Controller.SessionTimeout)
+	s := p.strikeSend(d)
+	s.verb, s.target, s.span = schedule.Pause, followerOne, min(3*session, 15*sim.Second)
+	for range 4 { // whichever it is each time, most likely all of them
+		p.faults.strikes = append(p.faults.strikes, s)
+		s.delay += d.Delay(0, 10*sim.Millisecond)
+	}
+	s.verb, s.target = schedule.Power, leaderOne
+	s.delay += d.Delay(session, 2*session)
+	s.crash = crash{cause: sim.PowerLost, when: atOnce, down: d.Delay(sim.Millisecond, sim.Second)}
+	p.faults.strikes = append(p.faults.strikes, s)
+}
+
 // calm takes all faults out of a plan, and what only a generator of faults would do.
 func (p *replicationPlan) calm() {
 	p.faults = clusterFaults{}

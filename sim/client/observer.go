@@ -55,6 +55,7 @@ type Send struct {
 	// each producer id, otherwise with each connection.
 	Session  int32
 	Attempts int
+	Server   Server // that the last attempt went to
 
 	batch    []byte
 	sequence kafka.Sequence

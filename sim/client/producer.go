@@ -249,6 +249,7 @@ func (p *Producer) choose(c *Conn) (sends []*Send) {
 		}
 		s.state = inFlight
 		s.Attempts++
+		s.Server = c.server
 		p.host.Observer.AttemptStarted(s)
 		sends = append(sends, s)
 		if !p.config.AcrossPartitions {
