@@ -57,6 +57,9 @@ func (w *fetchWait) readFollower(b *Broker, p *fetchPartition, tally *fetchTally
 		MaxBytes: max(0, min(int64(p.want.maxBytes), tally.left)), MinOne: tally.bytes == 0,
 		Tries: p.triesSoFar(),
 	}
+	if invariant.CanarySessionForgetsEpoch.On() && !w.session.full {
+		want.CurrentLeaderEpoch = h.LeaderEpoch()
+	}
 	p.read.Read = h.ReadForFollower(b.now, want, b.out)
 	p.tried(want.Tries)
 	w.judge(p, tally, h.LogEndOffset())

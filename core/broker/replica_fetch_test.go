@@ -149,6 +149,15 @@ func TestFollowerThatRegistersAgainIsRefusedWhereItWaits(t *testing.T) {
 	require.EqualValues(t, kafka.NotLeaderOrFollower, f.fetched().Topics[0].Partitions[0].ErrorCode)
 }
 
+// A session keeps the epoch that a follower believes in, so that every fetch is fenced by it (KAFKA-9338).
+func TestFetchThatWaitsInAFormerEpochIsFenced(t *testing.T) {
+	f := leaderHarness(t, 1)
+	f.catchUp()
+	f.controller.place("orders", 0, 1, 1, 2)
+	f.update()
+	require.EqualValues(t, kafka.FencedLeaderEpoch, f.fetched().Topics[0].Partitions[0].ErrorCode)
+}
+
 func TestFollowerThatBeginsASessionHasNoOther(t *testing.T) {
 	f := leaderHarness(t, 1)
 	f.fetch(0, map[int32]kafka.Offset{0: 0})

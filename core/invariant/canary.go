@@ -11,6 +11,7 @@ const (
 	CanaryCommittedISROnly                       // 4
 	CanaryJoinsBelowEpochStart                   // 5
 	CanaryAnyEpochFetches                        // 6
+	CanarySessionForgetsEpoch                    // 7
 	CanaryDivergedCounts                         // 8
 	CanaryHighWatermarkFirst                     // 9
 	CanaryBrokerEpochIgnored                     // 10
@@ -70,6 +71,7 @@ var canaryInfos = [canaryCount]CanaryInfo{
 	CanaryCommittedISROnly:         {"4", "high-watermark-over-committed-isr", "KIP-497"},
 	CanaryJoinsBelowEpochStart:     {"5", "joins-isr-below-epoch-start", "KAFKA-7128"},
 	CanaryAnyEpochFetches:          {"6", "fetch-of-any-leader-epoch", "KIP-320"},
+	CanarySessionForgetsEpoch:      {"7", "session-forgets-epoch", "KAFKA-9338"},
 	CanaryDivergedCounts:           {"8", "diverged-fetch-counts", "KAFKA-13141"},
 	CanaryHighWatermarkFirst:       {"9", "high-watermark-before-truncation", "KAFKA-14704"},
 	CanaryBrokerEpochIgnored:       {"10", "broker-epoch-ignored", "KIP-903, KAFKA-14617"},

@@ -36,6 +36,7 @@ const apart = "the state and its index are one file here: what is applied is tak
 const (
 	rigged  = "not found by 171 seeds of the scenario; a rig in core/quorum catches it"
 	copied  = "no scenario copies records between brokers yet; the model test of core/partition catches it"
+	session = "no scenario of replicas yet; the tests of core/broker catch it"
 	judged  = "no scenario of replicas yet; the machine of core/metadata catches it"
 	durable = "no scenario damages what is durable yet; the tests of core/commitlog catch it"
 )
@@ -48,6 +49,7 @@ var canaries = []canary{
 	{id: "4", scenario: "controller-failover", tier: "B", seen: true, expected: checks("R4 R3 H1"), note: copied},
 	{id: "5", scenario: "controller-failover", tier: "B", seen: true, expected: checks("R3 H1"), note: copied},
 	{id: "6", scenario: "controller-failover", tier: "B", seen: true, expected: checks("R1 R3"), note: copied},
+	{id: "7", scenario: "controller-failover", tier: "B", seen: true, expected: checks("R1 R3"), note: session},
 	{id: "8", scenario: "controller-failover", tier: "B", seen: true, expected: checks("R5 R3 H1"), note: copied},
 	{id: "9", scenario: "controller-failover", tier: "B", seen: true, expected: checks("H9 H2 R5"), note: copied},
 	{id: "10", scenario: "controller-failover", tier: "C", seen: true, expected: checks("R6 R3 H1"), note: judged},

@@ -104,8 +104,13 @@ func (c *cluster) do(what string, work func()) {
 
 func (c *cluster) create(replicas int16) {
 	c.t.Helper()
+	c.createWith(client.NewTopic{Name: "orders", Partitions: 1, Replicas: replicas})
+}
+
+func (c *cluster) createWith(topic client.NewTopic) {
+	c.t.Helper()
 	c.do("create a topic", func() {
-		_, code := c.admin.CreateTopic(client.NewTopic{Name: "orders", Partitions: 1, Replicas: replicas})
+		_, code := c.admin.CreateTopic(topic)
 		require.Equal(c.t, kafka.None, code)
 	})
 }
