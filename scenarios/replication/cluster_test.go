@@ -17,9 +17,17 @@ import (
 
 var seedCount = flag.Uint64("seeds", 2, "how many seeds a story is played with")
 
+// tester is a *testing.T or a *rapid.T.
+type tester interface {
+	require.TestingT
+	Helper()
+	Error(args ...any)
+	Cleanup(f func())
+}
+
 // cluster is a few nodes with both roles, and somebody who asks things of them.
 type cluster struct {
-	t     *testing.T
+	t     tester
 	world *sim.World
 	nodes []*sim.Machine
 	admin *client.Administrator
@@ -32,12 +40,12 @@ type cluster struct {
 // troubled has every oddity that a client sees fail the test.
 type troubled struct {
 	client.Observer
-	t *testing.T
+	t tester
 }
 
 func (o troubled) Trouble(what string) { o.t.Error(what) }
 
-func newCluster(t *testing.T, seed uint64, change func(*node.Config)) *cluster {
+func newCluster(t tester, seed uint64, change func(*node.Config)) *cluster {
 	c := &cluster{t: t, world: sim.NewWorld(seed)}
 	t.Cleanup(c.world.Close)
 	var list []kafka.ControllerAddress

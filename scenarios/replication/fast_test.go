@@ -1,0 +1,6 @@
+//go:build !slow
+
+package replication
+
+// propertyChecks is how many schedules are drawn.
+const propertyChecks = 8
