@@ -2,6 +2,7 @@ package sim
 
 import (
 	"stet/core/env"
+	"stet/core/invariant"
 	"stet/node"
 	"stet/sim/digest"
 )
@@ -13,7 +14,19 @@ type turnTap struct {
 	also  node.Tap // a scenario's own, or nil
 	told  digest.Hash
 	count int64
+	idle  [node.LoopCount]idleTurns
 }
+
+// idleTurns are turns in a row that nothing but a wake-up caused, and that want another one at once.
+type idleTurns struct {
+	now   env.Mono
+	tick  bool // nothing else caused the turn under way
+	count int
+}
+
+// mostIdleTurns is more than any loop needs for work that it splits. One that goes on keeps a processor
+// busy for nothing: it does not do what it has asked to be woken for.
+const mostIdleTurns = 10_000
 
 // Undigested keeps a node's digest from walking into the world.
 func (t *turnTap) Undigested() {}
@@ -26,6 +39,7 @@ func (t *turnTap) Turning(l node.LoopID, now env.Now, in []env.Event) {
 	for i := range in {
 		hashEvent(&t.told, &in[i])
 	}
+	t.idle[l].now, t.idle[l].tick = now.Mono, len(in) == 1 && in[0].Kind == env.EventTick
 	if t.also != nil {
 		t.also.Turning(l, now, in)
 	}
@@ -34,6 +48,7 @@ func (t *turnTap) Turning(l node.LoopID, now env.Now, in []env.Event) {
 // Turned implements node.Tap.
 func (t *turnTap) Turned(l node.LoopID, out *env.Effects) {
 	hashEffects(&t.told, out)
+	t.idle[l].turned(out)
 	t.trace.hash.Add(t.told.Sum())
 	t.trace.Record(Record{
 		Place: t.place, Kind: KindTurn, What: l.String(), A: t.count,
@@ -89,4 +104,13 @@ func hashEffects(h *digest.Hash, out *env.Effects) {
 	}
 	h.Bytes(out.Bytes)
 	h.Int(int64(out.Wake))
+}
+
+func (i *idleTurns) turned(out *env.Effects) {
+	if !i.tick || out.Wake > i.now {
+		i.count = 0
+		return
+	}
+	i.count++
+	invariant.Always(i.count < mostIdleTurns, "a loop asks to be woken at once, again and again")
 }

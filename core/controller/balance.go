@@ -97,7 +97,7 @@ func (b *balance) take(n int) (list []metadata.TopicPartitions) {
 
 // deadline is when the next check is. One that is due waits for what was found before.
 func (b *balance) deadline(c *Controller) env.Mono {
-	if c.image.Index() < b.waiting {
+	if !c.Ready() || c.image.Index() < b.waiting {
 		return env.Never
 	}
 	return b.at
