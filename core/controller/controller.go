@@ -70,7 +70,7 @@ func New(config *Config, _ env.Identity, streams func(env.Use) *rand.Rand) *Cont
 	c := &Controller{
 		config: config, topicIDs: streams(env.UseTopicID), identity: streams(env.UseIdentity),
 		image: metadata.Empty(), queue: newQueue(),
-		bootstrap: newBootstrap(config), ticker: ticker{env.Never},
+		bootstrap: newBootstrap(config), ticker: ticker{env.Never}, balance: balance{at: env.Never},
 	}
 	return c
 }
