@@ -151,8 +151,8 @@ func TestChecksAreSortedByNumber(t *testing.T) {
 func TestTableFitsInAHundredColumns(t *testing.T) {
 	d := document{MatrixSeeds: 40, CalmSeeds: calmSeeds, KillNothing: checks(strings.Repeat("H3 ", 60))}
 	var unseen []string // without the check that canary 67 was put there for
-	for i := range 31 {
-		c := canaries[i%len(canaries)]
+	for i := range 30 {
+		c := canaries[len(canaries)-30+i]
 		if c.expected[0] == "P2" {
 			unseen = append(unseen, fmt.Sprint(100+i))
 		}
