@@ -33,7 +33,8 @@ func (r *clusterRun) formed() bool {
 }
 
 // converged is L6: one controller leads, every machine runs, every broker is registered and active,
-// and all that are members, or brokers, have the same image.
+// and all that are members, or brokers, have the same image. It is asked after each event, so images are
+// compared only once all are equally far.
 func (r *clusterRun) converged() bool {
 	r.missing = ""
 	active := r.watch.active()
@@ -52,10 +53,31 @@ func (r *clusterRun) converged() bool {
 			r.missing = fmt.Sprintf("the controller of %s is not as far as that of %s", m.Place, active.Place)
 		case plan.Broker && !r.serves(leader.Image(), kafka.BrokerID(m.Place)):
 			r.missing = fmt.Sprintf("the broker of %s is not active", m.Place)
-		case plan.Broker && !sameImage(leader.Image(), brokerOf(m).Image()):
-			r.missing = fmt.Sprintf("the broker of %s has another image than the controller", m.Place)
+		case plan.Broker && brokerOf(m).Image().Index() != leader.Image().Index():
+			r.missing = fmt.Sprintf("the broker of %s is not as far as the controller", m.Place)
 		}
 		if r.missing != "" {
+			return false
+		}
+	}
+	return r.agree(leader)
+}
+
+// agree says whether all that are as far as the leader have the same image.
+func (r *clusterRun) agree(leader *controller.Controller) bool {
+	want := leader.Image().AppendSnapshot(nil)
+	differs := func(image *metadata.Image) bool {
+		return image.Index() == leader.Image().Index() && !bytes.Equal(image.AppendSnapshot(nil), want)
+	}
+	for _, m := range r.machines {
+		plan := r.plan.MachineAt(m.Place)
+		switch {
+		case r.watch.outdated(m):
+		case plan.Controller && differs(controllerOf(m).Image()):
+			r.missing = fmt.Sprintf("the controller of %s has another image than that of the leader", m.Place)
+			return false
+		case plan.Broker && differs(brokerOf(m).Image()):
+			r.missing = fmt.Sprintf("the broker of %s has another image than the controller", m.Place)
 			return false
 		}
 	}
@@ -73,7 +95,7 @@ func (r *clusterRun) follows(leader, c *controller.Controller) bool {
 	if !slices.Contains(members.Voters, voter) {
 		return !r.mustBeMember(leader, voter)
 	}
-	return !c.Ready() && sameImage(leader.Image(), c.Image())
+	return !c.Ready() && leader.Image().Index() == c.Image().Index()
 }
 
 // mustBeMember says whether a controller that is no member is to become one: those join by themselves
@@ -86,8 +108,4 @@ func (r *clusterRun) mustBeMember(*controller.Controller, uint64) bool {
 func (r *clusterRun) serves(image *metadata.Image, id kafka.BrokerID) bool {
 	b := image.Broker(id)
 	return b != nil && b.Active()
-}
-
-func sameImage(a, b *metadata.Image) bool {
-	return a.Index() == b.Index() && bytes.Equal(a.AppendSnapshot(nil), b.AppendSnapshot(nil))
 }

@@ -24,6 +24,13 @@ const (
 	excusedPercent  = 5
 )
 
+// Undecided counts the runs of which a check could not say whether they are right: Q9, if Porcupine's
+// search did not end. Of all runs of a scenario there may be UndecidedPercent.
+const (
+	Undecided        = "runs.undecided"
+	UndecidedPercent = 1
+)
+
 // antecedents are those of the checks that every scenario has something for, and more.
 func antecedents(more ...string) []string {
 	return slices.Concat([]string{

@@ -168,5 +168,8 @@ func (r *clusterRun) judge() {
 	for _, c := range v.Counts() {
 		r.findings.counters["history.Q9."+c.Name] += c.Count
 	}
+	if v.Undecided() {
+		r.findings.counters[Undecided]++
+	}
 	r.findings.counters["checked.Q9"] += int64(len(h.Operations))
 }

@@ -51,10 +51,18 @@ func (j *joining) removed(c *Controller) bool {
 	return leader != nil && leader.hello.Stranger
 }
 
-// step asks the leader.
+// astray says whether this controller hears a leader and has no link to it: the leader has found it, and
+// not the other way round, if it joined while this one was down. What it is sent it can not answer, so it
+// would stay behind for ever.
+func (j *joining) astray(c *Controller) bool {
+	q := c.life.quorum
+	return q != nil && q.Leader() != 0 && q.Leader() != c.voter && c.peers.ofVoter(q.Leader()) == nil
+}
+
+// step asks the others who leads, if that is not known well enough, and the leader.
 func (j *joining) step(c *Controller) {
 	wanted := j.wanted(c)
-	if wanted || j.forlorn(c) {
+	if wanted || j.forlorn(c) || j.astray(c) {
 		c.peers.refresh(c)
 	}
 	if !wanted {

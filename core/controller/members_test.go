@@ -146,6 +146,43 @@ func TestNewcomerFindsALeaderThatItsListLacks(t *testing.T) {
 	require.True(t, s.until(20*time.Second, member(5)))
 }
 
+// A leader that joined while a member was down finds it, and is not found by it: whom the member has
+// asked before named another leader.
+func TestMemberFindsALeaderThatJoinedWhileItWasDown(t *testing.T) {
+	s := newCluster(t, 6, 3)
+	s.startAll()
+	require.True(t, s.until(10*time.Second, s.formed))
+	old := s.leader()
+	followers := slices.DeleteFunc(slices.Clone(s.machines), func(m *machine) bool { return m == old })
+	behind, other := followers[0], followers[1]
+	behind.crash(false)
+	newcomers := []*machine{s.add(4, 3), s.add(5, 3)}
+	for _, m := range newcomers {
+		m.start()
+		require.True(t, s.until(20*time.Second, func() bool {
+			voters, _ := s.voters()
+			return slices.Contains(voters, int32(m.node))
+		}))
+	}
+	s.isolate([]int{behind.node}, false)
+	delete(s.cut, [2]int{behind.node, other.node})
+	delete(s.cut, [2]int{other.node, behind.node})
+	behind.start()
+	asked := func() bool {
+		p := behind.c.peers.ofNode(kafka.BrokerID(other.node))
+		return p.hello != nil && p.hello.LeaderID == int32(old.node)
+	}
+	require.True(t, s.until(2*time.Second, asked))
+	old.c.life.quorum.Transfer(newcomers[0].c.voter)
+	require.True(t, s.until(5*time.Second, func() bool { return s.leader() == newcomers[0] }))
+	require.True(t, asked())
+	old.crash(false)
+	s.heal()
+	require.True(t, s.until(5*time.Second, func() bool {
+		return behind.c.image.Index() == newcomers[0].c.image.Index()
+	}))
+}
+
 // Nobody tells a member that it was removed while it was down: it asks.
 func TestMemberThatWasRemovedWhileItWasDownComesBack(t *testing.T) {
 	for name, learns := range map[string]bool{"voter": false, "learner": true} {

@@ -22,8 +22,8 @@ type peers struct {
 	all    []*peer         // ascending by node
 	listed *metadata.Image // that all was made of; nil: to be made again
 
-	// learned is a leader whom only others know: one that joined after this controller's list was
-	// written, and before it has followed the log.
+	// learned is a leader whom only others know, or know where it is: one that joined or moved after this
+	// controller's list was written, and before it has followed the log.
 	learned kafka.ControllerAddress
 }
 
@@ -92,9 +92,9 @@ func (s *peers) list(c *Controller) {
 	slices.SortFunc(s.all, func(a, b *peer) int { return cmp.Compare(a.node, b.node) })
 }
 
-// learn takes in the leader that another controller has named, unless it is known.
+// learn takes in the leader that another controller has named, unless it is known there.
 func (s *peers) learn(c *Controller, leader kafka.ControllerAddress) {
-	if leader.Addr == "" || s.ofNode(leader.Node) != nil {
+	if p := s.ofNode(leader.Node); leader.Addr == "" || p != nil && slices.Contains(p.addrs, leader.Addr) {
 		return
 	}
 	s.learned, s.listed = leader, nil

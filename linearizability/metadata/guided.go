@@ -61,9 +61,10 @@ func (j *judge) guided(r *resolved) {
 	}
 }
 
-// end is when an operation had to have taken place.
+// end is when an operation had to have taken place. If it is resolved, one of unknown outcome had when
+// the log was known to have it: nobody who asks later may be told what was before.
 func end(o *Operation) Step {
-	if o.Return == 0 || o.Outcome == Unknown {
+	if o.Return == 0 {
 		return linearizability.Never
 	}
 	return o.Return

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 )
 
 // Verdict is what came of a history.
@@ -19,14 +18,19 @@ type Count struct {
 	Count int64
 }
 
-// Counts lists the counts by name: "changes", "observations", "porcupine", and "resolved.ok" and
-// "resolved.unknown", the changes of the log that belong to operations of that outcome.
+// Counts lists the counts by name: "changes", "observations", "porcupine" (operations that it was given) in
+// so many "pieces", and "resolved.ok" and "resolved.unknown", the changes of the log that belong to
+// operations of that outcome. "undecided" are the resources of which Porcupine's search did not end.
 func (v *Verdict) Counts() (out []Count) {
 	for _, name := range slices.Sorted(maps.Keys(v.counts)) {
 		out = append(out, Count{name, v.counts[name]})
 	}
 	return out
 }
+
+// Undecided says whether Porcupine's search did not end for some resource: neither a violation nor
+// Porcupine's consent.
+func (v *Verdict) Undecided() bool { return v.counts["undecided"] > 0 }
 
 // judge is one judgement under way.
 type judge struct{ Verdict }
@@ -37,9 +41,6 @@ func (j *judge) fails(format string, args ...any) {
 
 func (j *judge) count(name string, n int64) { j.counts[name] += n }
 
-// porcupineTimeout is for each resource, in real time.
-const porcupineTimeout = 10 * time.Second
-
 // Judge judges a history. What the log itself contradicts is not given to Porcupine any more.
 func Judge(h *History) *Verdict {
 	j := &judge{Verdict{counts: map[string]int64{}}}
@@ -48,7 +49,7 @@ func Judge(h *History) *Verdict {
 	for _, r := range all {
 		j.guided(r)
 		if sound {
-			j.porcupine(r, porcupineTimeout)
+			j.porcupine(r, porcupineSteps)
 		}
 	}
 	return &j.Verdict

@@ -190,7 +190,7 @@ func TestEachJudgeFindsAStaleRead(t *testing.T) {
 	}
 	for _, ask := range []func(*judge, *resolved){
 		(*judge).guided,
-		func(j *judge, r *resolved) { j.porcupine(r, porcupineTimeout) },
+		func(j *judge, r *resolved) { j.porcupine(r, porcupineSteps) },
 	} {
 		j := &judge{Verdict{counts: map[string]int64{}}}
 		all := j.resolve(h)

@@ -1,49 +1,66 @@
 package metadata
 
 import (
-	"time"
-
 	"github.com/anishathalye/porcupine"
-
-	"stet/linearizability"
 )
 
+// porcupineSteps is for each resource: how often Porcupine may ask the model. What it comes to must not
+// hang on how fast a machine is, so time is no bound.
+const porcupineSteps = 500_000
+
 // porcupine asks Porcupine whether a resource's operations have an order that respects real time and
-// what was answered. It is told what became of the unknown ones, and not the order of the log.
-//
-// An operation of unknown outcome that the log has took place before whatever the log has above it, so
-// it may as well have returned when the first of those did: otherwise it would be concurrent with all
-// that comes after (etcd's uniqueOperationReturnTime). Running out of time is a violation.
-func (j *judge) porcupine(r *resolved, timeout time.Duration) {
+// what was answered. It is told what became of the unknown ones and in which order they took place, and
+// within a piece nothing else of the log. A search that does not end within so many steps is counted as "undecided"; guided has judged the
+// resource all the same, and is complete.
+func (j *judge) porcupine(r *resolved, steps int) {
+	for _, p := range r.pieces() {
+		j.count("porcupine", int64(len(p.operations)))
+		j.count("pieces", 1)
+		legal, taken := p.search(steps)
+		steps -= taken
+		switch {
+		case legal:
+		case steps > 0:
+			j.fails("%s: Porcupine says %s of the %d operations from step %d to step %d", r.resource,
+				porcupine.Illegal, len(p.operations), p.operations[0].begins, p.last)
+		default:
+			j.count("undecided", 1)
+			return
+		}
+	}
+}
+
+// search says whether a piece is linearizable, and how many steps it took to find out: all of them, if it
+// is not known.
+func (p *piece) search(steps int) (legal bool, taken int) {
 	model := porcupine.Model{
-		Init: func() any { return initial(r.resource) },
+		Init: func() any { return p.before },
 		Step: func(in, input, _ any) (bool, any) {
-			s, o := in.(state), input.(*Operation)
-			return s.allows(o), s.after(o)
+			if taken == steps {
+				return false, in // from here on the search does nothing but to go back
+			}
+			taken++
+			now := in.(moment)
+			o, ok := input.(bounded)
+			if !ok {
+				return now == input.(moment), now
+			}
+			if !now.allows(o.Operation) || o.unknown > 0 && o.unknown != now.unknown+1 {
+				return false, now
+			}
+			return true, moment{now.after(o.Operation), max(now.unknown, o.unknown)}
 		},
 		Equal: func(a, b any) bool { return a == b },
 	}
 	var ops []porcupine.Operation
-	add := func(o *Operation, ret Step) {
+	add := func(input any, call, ret Step) {
 		ops = append(ops, porcupine.Operation{
-			ClientId: len(ops), Input: o, Call: int64(o.Call), Return: int64(max(ret, o.Call)),
+			ClientId: len(ops), Input: input, Call: int64(call), Return: int64(ret),
 		})
 	}
-	earliest := linearizability.Never
-	for i := len(r.changing) - 1; i >= 0; i-- {
-		o := r.changing[i]
-		earliest = min(earliest, end(o))
-		if o.Outcome == Unknown {
-			add(o, earliest)
-		} else {
-			add(o, o.Return)
-		}
+	for _, o := range p.operations {
+		add(o, o.begins, o.ends)
 	}
-	for _, o := range r.others {
-		add(o, end(o))
-	}
-	j.count("porcupine", int64(len(ops)))
-	if result := porcupine.CheckOperationsTimeout(model, ops, timeout); result != porcupine.Ok {
-		j.fails("%s: Porcupine says %s of %d operations", r.resource, result, len(ops))
-	}
+	add(p.after, p.last+1, p.last+1)
+	return porcupine.CheckOperations(model, ops), taken
 }

@@ -62,6 +62,9 @@ func (j *judge) attribute(r *resolved, changes []*Change, asked []*Operation) {
 		if o.Kind == Create && o.Outcome == OK && o.ID != c.ID {
 			j.fails("%s: the answer has another id than %s", &o, c)
 		}
+		if o.Outcome == Unknown {
+			o.Return = c.Step
+		}
 		o.ID = c.ID
 		r.changing, r.changes = append(r.changing, &o), append(r.changes, c)
 	}

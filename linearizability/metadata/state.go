@@ -32,16 +32,20 @@ func (s state) allows(o *Operation) bool {
 	switch o.Kind {
 	case Create, Probe:
 		return !s.exists
-	case Delete:
-		return s.exists && (o.ID == kafka.TopicID{} || o.ID == s.id)
+	case Delete, Set:
+		return s.is(o.ID)
 	case Grow:
-		return s.exists && s.partitions < o.Partitions
-	case Set:
-		return s.exists
+		return s.is(o.ID) && s.partitions < o.Partitions
 	case Read:
 		return s.exists && s.setting(o.Key) == o.Value
 	}
 	return false
+}
+
+// is says whether the resource exists and has an id, if one is given: to a change the log gives that of
+// the topic which it was made to.
+func (s state) is(id kafka.TopicID) bool {
+	return s.exists && (id == kafka.TopicID{} || id == s.id)
 }
 
 // effective says whether an operation, resolved, changes the state.

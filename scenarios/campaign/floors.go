@@ -49,6 +49,9 @@ func (t *ScenarioTotals) floors(f *scenarios.Floors) []Floor {
 		t.floor(floorRuns, t.Excused*100 <= f.ExcusedPercent*t.Acked,
 			"%s of %d acknowledged records excused, at most %d%%",
 			percent(t.Excused, t.Acked), t.Acked, f.ExcusedPercent),
+		t.floor(rareRuns, t.Counters[scenarios.Undecided]*100 <= scenarios.UndecidedPercent*t.Runs(),
+			"%s of %d runs undecided, at most %d%%",
+			percent(t.Counters[scenarios.Undecided], t.Runs()), t.Runs(), scenarios.UndecidedPercent),
 		t.antecedents(floorRuns, "antecedents", f.Antecedents),
 		t.antecedents(rareRuns, "rare antecedents", f.Rare),
 	}

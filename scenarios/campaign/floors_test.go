@@ -63,6 +63,16 @@ func TestFloorsAreEnforced(t *testing.T) {
 		"an antecedent at zero": {50, func(i int, r *scenarios.Result) {
 			delete(r.Counters, "checked.S9")
 		}, "at zero: checked.S9"},
+		"undecided in 1%": {200, func(i int, r *scenarios.Result) {
+			if i < 2 {
+				r.Counters[scenarios.Undecided] = 1
+			}
+		}, ""},
+		"undecided in more": {200, func(i int, r *scenarios.Result) {
+			if i < 3 {
+				r.Counters[scenarios.Undecided] = 1
+			}
+		}, "1.5% of 200 runs undecided, at most 1%"},
 		"too few runs for floors": {49, func(i int, r *scenarios.Result) { clear(r.Counters) }, ""},
 		"too few runs for rare": {199, func(i int, r *scenarios.Result) {
 			delete(r.Counters, "checked.H4")
@@ -74,7 +84,7 @@ func TestFloorsAreEnforced(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := sums(c.runs, c.change)
 			missed := s.MissedFloors()
-			require.Len(t, s.Floors(), 5, "all figures are reported")
+			require.Len(t, s.Floors(), 6, "all figures are reported")
 			if c.missed == "" {
 				require.Empty(t, missed)
 				require.Zero(t, s.ExitCode(false, true))
