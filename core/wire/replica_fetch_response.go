@@ -52,7 +52,7 @@ const (
 // keeps views into the frame, and takes no more memory than a small multiple of its size.
 func DecodeReplicaFetchResponse(version int16, frame []byte) (*ReplicaFetchResponse, error) {
 	if version < 13 {
-		return nil, fmt.Errorf("Fetch v%d response: followers ask by topic id, from version 13 on", version)
+		return nil, fmt.Errorf("response to a Fetch v%d: followers ask by topic id, from version 13 on", version)
 	}
 	limits := DefaultLimits()
 	r := newReader(frame, 0, &limits)
@@ -62,9 +62,9 @@ func DecodeReplicaFetchResponse(version int16, frame []byte) (*ReplicaFetchRespo
 	out.read(&r)
 	switch {
 	case !r.ok():
-		return nil, fmt.Errorf("Fetch v%d response: %s at byte %d", version, r.fault, r.where)
+		return nil, fmt.Errorf("response to a Fetch v%d: %s at byte %d", version, r.fault, r.where)
 	case r.left() > 0:
-		return nil, fmt.Errorf("Fetch v%d response: %d bytes behind its end", version, r.left())
+		return nil, fmt.Errorf("response to a Fetch v%d: %d bytes behind its end", version, r.left())
 	}
 	return out, nil
 }

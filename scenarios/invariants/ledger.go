@@ -95,8 +95,10 @@ func (c *Cluster) checkApplied(v *Voter, before *seen) {
 		c.findings.Fails("Q6", "%s: applied entry %d after entry %d", v.Place, to.Index, from.Index)
 		return
 	}
-	if from.Index < v.Log.FirstIndex()-1 { // a life begins, or a snapshot came
-		from.Index = v.Log.FirstIndex() - 1
+	if start := v.Log.FirstIndex() - 1; from.Index < start {
+		// A life begins, or a snapshot came. One whose log file is not durable yet is not applied, and what
+		// was applied before it in the same turn is not there any more: the image tells (R12).
+		from.Index = min(start, to.Index)
 	}
 	next := from.Index + 1
 	if to.Index >= next {

@@ -33,6 +33,17 @@ func (s *logState) term(index uint64) (uint64, bool) {
 	return s.terms[index-s.start.Index-1], true
 }
 
+// replacedBy returns the first entry that a later log has of another term, or where this one ends.
+func (s *logState) replacedBy(later *logState) uint64 {
+	for i := max(s.start.Index, later.start.Index) + 1; i <= s.last(); i++ {
+		was, _ := s.term(i)
+		if is, ok := later.term(i); ok && is != was {
+			return i
+		}
+	}
+	return s.last()
+}
+
 // noteSynced remembers the log of a voter after a turn.
 func (c *Cluster) noteSynced(v *Voter) {
 	s := &v.Status
@@ -94,6 +105,10 @@ func (c *Cluster) checkRecovered(v *Voter) {
 	for i := range r.states {
 		shortest = min(shortest, r.states[i].last())
 		newest = max(newest, r.states[i].hard.Term)
+		if i > 0 {
+			// What replaces a tail is written from its first entry on, and any part of that may be there.
+			shortest = min(shortest, r.states[i-1].replacedBy(&r.states[i]))
+		}
 	}
 	if s.Last.Index < shortest {
 		c.findings.Fails("Q8", "%s: recovered to entry %d, %d was durable", v.Place, s.Last.Index, shortest)
