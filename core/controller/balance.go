@@ -95,7 +95,8 @@ func (b *balance) take(n int) (list []metadata.TopicPartitions) {
 	return list
 }
 
-// deadline is when the next check is. One that is due waits for what was found before.
+// deadline is when the next check is. One that is due waits for what was found before, and for who does
+// not lead there is none.
 func (b *balance) deadline(c *Controller) env.Mono {
 	if !c.Ready() || c.image.Index() < b.waiting {
 		return env.Never

@@ -6,6 +6,7 @@ import (
 
 	"stet/core/env"
 	"stet/core/kafka"
+	"stet/core/metadata"
 
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -100,4 +101,10 @@ func TestControllerThatBeginsToLeadChecksIfThereIsSomethingToDo(t *testing.T) {
 	r.reset()
 	r.boot()
 	require.Equal(t, env.Never, r.c.balance.deadline(r.c))
+}
+
+func TestAControllerThatHasNeverLedWaitsForNoBalance(t *testing.T) {
+	c := &Controller{image: metadata.Empty()}
+	require.False(t, c.Ready())
+	require.Equal(t, env.Never, c.balance.deadline(c))
 }

@@ -12,7 +12,7 @@ import (
 // width is what a line of the table may take.
 const width = 100
 
-const rowFormat = "%-3s %-31s %-18s %6s %6s  %-15s %s\n"
+const rowFormat = "%-3s %-31s %-18s %6s %6s  %-12s %s\n"
 
 // printHead prints the head of the first part, one line a canary.
 func printHead(w io.Writer) {

@@ -122,6 +122,8 @@ func (r *Replicas) Seen(p kafka.PartitionID, s *Replica) {
 	if s.Leads {
 		r.checkLeaderCompleteness(x, s)
 		r.checkMaximalISR(x, s)
+	}
+	if s.Leads || s.before.Online && s.before.Leads { // it may have committed and resigned in one turn
 		r.commit(x, s)
 	}
 	r.repaired(x, s)

@@ -322,3 +322,18 @@ func TestALossOfMoreThanTheDamageFiresR2(t *testing.T) {
 	p.lead(1, 3, 7)
 	p.fires("R2")
 }
+
+func TestALeaderMayCommitAndResignInOneTurn(t *testing.T) {
+	p := newPack(t)
+	for at := range sim.Place(3) {
+		p.grow(at+1, 12, 0)
+	}
+	p.at(1).HighWatermark, p.at(1).Leads, p.at(1).Epoch = 12, false, 1
+	p.seen(1)
+	require.Empty(t, p.texts)
+	require.EqualValues(t, 12, p.replicas.CommittedEnd(0))
+	p.at(1).HighWatermark = 13
+	p.grow(1, 13, 0)
+	p.seen(1)
+	p.fires("R5")
+}
