@@ -80,6 +80,21 @@ func TestEntriesOutOfOrderFireQ6(t *testing.T) {
 	r.firing(t, "Q6", stale)
 }
 
+// Of what is applied in the turn in which a snapshot takes its place only the image is left.
+func TestEntriesThatASnapshotReplacesInTheSameTurnAreJudgedByTheImage(t *testing.T) {
+	r := newRig(t)
+	v, l := r.twin(2)
+	last := v.Status.Last
+	v.Status.Start, l.first, l.entries = last, last.Index+1, nil
+	v.Status.Applied = r.cluster.Ledger.at(last.Index - 1).position()
+	v.Image = r.cluster.Ledger.Image(last.Index - 1)
+	r.cluster.checkApplied(v, &seen{applied: founding})
+	require.Empty(t, r.texts)
+	v.Image = r.cluster.Ledger.Image(last.Index - 2)
+	r.cluster.checkApplied(v, &seen{applied: founding})
+	require.Equal(t, []string{"Q6"}, r.failed)
+}
+
 func TestASnapshotThatSaysSomethingElseFiresQ7(t *testing.T) {
 	r := newRig(t)
 	files := r.machine.Disk.Entries(raftDirectory())
