@@ -128,12 +128,15 @@ const (
 	OneNode   Takes = iota
 	ACluster        // several nodes
 	Followers       // several replicas of a partition
-	Other           // what no scenario has yet: bytes that change on the way, a machine that moves
+	// Other is what no scenario has yet: bytes that change on the way, a machine that moves, unclean
+	// elections that a topic opts in to, disks of leaders that fail.
+	Other
 )
 
 func takes(m Mark) Takes {
 	switch {
-	case m == MarkBatchOfLeaderRefused, m == MarkLeaderMoved:
+	case m == MarkBatchOfLeaderRefused, m == MarkLeaderMoved, m == MarkTruncatedBelowHighWatermark,
+		m == MarkLeaderResigned:
 		return Other
 	case m >= MarkISRShrink:
 		return Followers
