@@ -27,7 +27,11 @@ func (c *cluster) found() *sim.Machine {
 
 // inSync is how many replicas the metadata have in sync, as a node knows them.
 func inSync(m *sim.Machine) int {
-	return len(brokerOf(m).Image().Topic("orders").Partition(0).ISR)
+	topic := brokerOf(m).Image().Topic("orders")
+	if topic == nil {
+		return 0 // it has not heard of it yet
+	}
+	return len(topic.Partition(0).ISR)
 }
 
 // settled waits until all three are in sync, and hold the same.

@@ -75,6 +75,7 @@ func newFailovers(t *rapid.T) *failovers {
 	seed := rapid.Uint64Range(1, 1000).Draw(t, "seed") // of delays and sizes of time-outs
 	f := &failovers{cluster: newCluster(t, seed, nil), stopping: map[sim.Place]int{}}
 	f.create(3)
+	f.settled()
 	for _, name := range []string{"a", "b", "c"} {
 		f.writers = append(f.writers, newWriter(f, name))
 	}
