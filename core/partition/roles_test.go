@@ -188,7 +188,9 @@ func TestAPendingExpansionHoldsTheHighWatermarkOverAFence(t *testing.T) {
 // What a follower says it holds is durable in flush mode.
 func TestAFollowerInFlushModeHasAPositionWhenItsWritesAreSynced(t *testing.T) {
 	s := newStage(t)
-	s.config.FlushMessages = 1
+	for _, n := range s.nodes {
+		n.configure(true)
+	}
 	s.writes(1)
 	at, w := s.asks(2)
 	n := s.node(2)
