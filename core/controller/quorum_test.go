@@ -193,6 +193,13 @@ func TestLeaderThatWasPausedAnswersNothingOfThePast(t *testing.T) {
 		require.True(t, s.until(20*time.Second, func() bool { return !b.fenced }))
 		s.run(2 * time.Second)
 		old := s.leader()
+		m := creationRequest(1, "new")
+		m.ValidateOnly = true
+		before := int16(-1)
+		old.ask(m, func(res kmsg.Response) {
+			before = res.(*kmsg.CreateTopicsResponse).Topics[0].ErrorCode
+		})
+		require.True(t, s.until(time.Second, func() bool { return before == 0 }), "it has proven once that it leads")
 		old.pause(5 * time.Second)
 		successor := func() *machine {
 			for _, m := range s.machines {
@@ -208,7 +215,7 @@ func TestLeaderThatWasPausedAnswersNothingOfThePast(t *testing.T) {
 			created = res.(*kmsg.CreateTopicsResponse).Topics[0].ErrorCode
 		})
 		require.True(t, s.until(time.Second, func() bool { return created == 0 }))
-		m := creationRequest(1, "new")
+		m = creationRequest(1, "new")
 		m.ValidateOnly = true
 		old.ask(m, func(res kmsg.Response) {
 			seen = res.(*kmsg.CreateTopicsResponse).Topics[0].ErrorCode
