@@ -33,7 +33,7 @@ func TestTheMachineSeesTheBugsOfTheController(t *testing.T) {
 		"38": "is in the ISR|a change is one step",
 	} {
 		cmd := exec.Command(os.Args[0], "-test.run", "^TestDecisionsKeepTheInvariantsOfTheImage$",
-			"-rapid.nofailfile", "-rapid.shrinktime=1ms", "-rapid.seed=1", "-rapid.checks=2000")
+			"-rapid.nofailfile", "-rapid.shrinktime=1ms", "-rapid.seed=2", "-rapid.checks=4000")
 		cmd.Env = append(os.Environ(), canaryVariable+"="+id)
 		out, err := cmd.CombinedOutput()
 		require.Error(t, err, "canary %s", id)

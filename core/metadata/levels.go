@@ -61,10 +61,13 @@ func (l Levels) DecodeSnapshot(b []byte) (*Image, error) {
 		return nil, err
 	}
 	m, err := decodeSnapshotBody(records, l)
+	if err == nil {
+		err = l.check(m)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return m, l.check(m)
+	return m, nil
 }
 
 func (l Levels) check(m *Image) error {
